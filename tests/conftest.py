@@ -47,7 +47,8 @@ expect.set_options(timeout=120_000)  # a new server's first page, beside other t
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
-LONG = pytest.mark.long
+LONG, SAMPLED = pytest.mark.long, pytest.mark.sampled
+FEW = 6  # cases that `make test` runs of a test that is sampled
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 Show = Visit = Callable[..., Page]  # the fixtures that open a page and show a board
@@ -96,14 +97,26 @@ def quickest(make: Callable[[], object], times: int = 5) -> float:
     return min(costs)
 
 
+def beyond_the_sample(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The cases of sampled tests but for a few of each, from the first to the last."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("long"):
+            cases.setdefault((item.path, item.name.split("[")[0]), []).append(item)
+    few = {many[n * (len(many) - 1) // (FEW - 1)] for many in cases.values() for n in range(FEW)}
+    return [item for many in cases.values() for item in many if item not in few]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long is left to `make test-all`. Without a browser its tests are left out aloud; in CI they run and fail."""
     slow = {item.path for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: item.path.name, reverse=True)  # the longest of the others begin with a late letter
     items.sort(key=lambda item: item.path not in slow)
+    for item in [] if ALL else [item for item in items if item.get_closest_marker("long")]:
+        item.add_marker(pytest.mark.skip("what takes long: make test-all"))
+    for item in [] if ALL else beyond_the_sample(items):
+        item.add_marker(pytest.mark.skip(f"a case of many, of which {FEW} are run: make test-all"))
     for item in items:
-        if not ALL and item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip("what takes long, and of which a shorter test is run: make test-all"))
         if item.get_closest_marker("browser") and CHROMIUM is None and os.environ.get("CI") != "true":
             item.add_marker(pytest.mark.skip("no Chromium on this machine (Debian: apt-get install chromium)"))
 

@@ -111,6 +111,7 @@ def test_words_on_words_are_found(visit: Visit) -> None:
         assert len(overlapping(page)) == faults, others
 
 
+@LONG
 @pytest.mark.parametrize("lesson", LESSONS if ALL else ["elmo?part=letters"])
 def test_on_a_telephone_no_words_lie_on_others(visit: Visit, lesson: str) -> None:
     walked(visit, lesson, "dark", on_a_telephone, TELEPHONE)

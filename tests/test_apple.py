@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, LONG
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
@@ -69,6 +69,7 @@ def test_it_is_chosen_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None
     assert pick_device("auto").type == "cuda", "a GPU of NVIDIA's comes first"
 
 
+@LONG
 def test_nothing_is_computed_there_in_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert everything("bert"), "on a processor sums are kept in 64 bits, and this notices"
     for place in ("nn.widest", "training.device", "analysis.evaluation.head_weights"):

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import breaking
 import mutants
 import pytest
+from conftest import LONG
 from test_rooms import ROOMS
 
 from explorer.app.lessons import LESSONS
@@ -117,6 +118,7 @@ def test_a_lecture_s_plan_names_pages_that_exist_and_every_lesson_is_in_one() ->
     assert titles <= named
 
 
+@LONG
 def test_the_page_has_a_line_for_every_room_and_its_drawing_shows_the_imports_of_today() -> None:
     assert rooms.DRAWING.read_text("utf-8") == rooms.drawing(rooms.rooms()), "draw it again: python -m studies.rooms"
     drawn = ElementTree.parse(rooms.DRAWING).getroot()

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, SAMPLED
 
 import explorer as ex
 from explorer.models.transformer import TransformerModel
@@ -51,6 +51,7 @@ def share(x: torch.Tensor, y: torch.Tensor) -> float:
     return float((x - y).abs().max()) / max(1.0, float(x.abs().max()))
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     "number", range(0, len(EVERY), 1 if ALL else 5), ids=lambda number: "-".join(EVERY[number])
 )  # 5 meets each value

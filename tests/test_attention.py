@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 import torch
-from conftest import Show, sample
+from conftest import SAMPLED, Show, sample
 from test_board_browser import NUMBERS, close
 from test_twins import shaken
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
@@ -64,6 +64,7 @@ def seq2seq(number: int, **fixed: object) -> Transformer:
     return random_model(number, 0.15, family="encoder-decoder", encoder_layers=1 + number % 3, segments=0, **fixed)
 
 
+@SAMPLED
 @pytest.mark.parametrize("number", sample(40, 10))
 def test_an_encoder_decoder_takes_both_paths_alike(number: int) -> None:
     module = seq2seq(number)
@@ -83,6 +84,7 @@ def test_an_encoder_decoder_takes_both_paths_alike(number: int) -> None:
     assert torch.equal(fast[0], other[0])
 
 
+@SAMPLED
 @pytest.mark.parametrize("number", sample(60, 12))
 def test_a_cache_changes_nothing(number: int) -> None:
     """One token at a time, or three at once after four, with what is kept: the same states as all at once without."""

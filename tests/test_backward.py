@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import some
+from conftest import LONG, SAMPLED, some
 from learning_page import page_with
 from playwright.sync_api import Browser, Page
 from safetensors.torch import save
@@ -200,6 +200,7 @@ def gap(letters: str, theirs: np.ndarray, floor: float) -> float:
     return float(np.abs(numbers(letters) - theirs.ravel()).max() / max(np.abs(theirs).max(), floor))
 
 
+@SAMPLED
 @pytest.mark.parametrize("case", CASES)
 def test_every_gradient_is_pytorch_s(page: Page, case: str, monkeypatch: Any, record_property: Any) -> None:
     module = network(case)
@@ -275,6 +276,7 @@ def test_updates_are_those_of_torch_optim(page: Page, kind: str, mine: dict[str,
         assert np.abs(mine_too - update.ravel()).max() < 1e-2 * np.abs(update).max(), name
 
 
+@LONG
 def test_what_is_joined_is_readable_and_has_no_name_twice() -> None:
     sources = {path.stem: path.read_text("utf-8") for path in FOLDER.glob("*.js")}
     assert set(sources) == {*BACKWARD, *TRAINS, *SHOWS}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import ALL, Visit
+from conftest import ALL, LONG, Visit
 from playwright.sync_api import expect
 from test_frame_browser import rested
 
 pytestmark = pytest.mark.browser
 
 
+@LONG
 def test_a_step_of_the_tour_frames_its_control_and_is_ticked_off_when_it_was_used(visit: Visit) -> None:
     page = visit("/attention?step=7&part=both-masks", height=700)
     rested(page)

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG
 
-LONG = [
+SLOW = [
     "voting",
     "players",
     "board",
@@ -49,9 +49,10 @@ def there(module: str, name: str) -> bool:
     return hasattr(import_module(module), name) or find_spec(f"{module}.{name}") is not None
 
 
+@LONG
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
 def test_a_benchmark_runs(path: Path) -> None:
-    if path.stem in LONG and not ALL:
+    if path.stem in SLOW and not ALL:
         pytest.skip(f"{path.stem} takes half a minute or more: make test-all")
     run = subprocess.run([sys.executable, str(path), "--rounds", "2"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, SENTENCE, Visit, long
+from conftest import ALL, LONG, SENTENCE, Visit, long
 from opening import opened as opened_page
 from playwright.sync_api import Page
 
@@ -104,6 +104,7 @@ def of_bertviz(trace: Trace, view: str) -> str:
     return json.dumps([[getattr(layer, part).astype(float).tolist() for part in parts] for layer in trace.attention])
 
 
+@LONG
 def test_a_page_is_a_seventh_of_bertviz_s_own_or_less() -> None:
     """Whole HTML against whole HTML, but for libraries: BertViz's loads its own from a CDN, ours are taken out before counting."""
     trace = random_trace(12 if ALL else 4, 12, 64)
@@ -178,6 +179,7 @@ def draw(visit: Visit, tmp_path: Path) -> Visit:
     return drawn
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("view", ["head", *long("model")])
 def test_bertviz_s_script_is_given_what_bertviz_would_give_it(
@@ -198,6 +200,7 @@ def test_bertviz_s_script_is_given_what_bertviz_would_give_it(
             assert theirs.get(name, given[name]) == given[name]
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", ["light", *long("dark")])
 def test_every_view_draws_every_stream(draw: Visit, uneven: Trace, mode: str) -> None:
@@ -218,6 +221,7 @@ def test_every_view_draws_every_stream(draw: Visit, uneven: Trace, mode: str) ->
         assert (sum(map(int, re.findall(r"\d+", ink)[:3])) > 450) == (mode == "dark"), "light text on dark and dark on light"
 
 
+@LONG
 @pytest.mark.browser
 def test_the_neuron_view_shows_q_k_and_their_scaled_product(draw: Visit, gpt2: TransformerModel) -> None:
     trace = ex.trace(gpt2, SENTENCE)
@@ -237,6 +241,7 @@ def test_the_neuron_view_shows_q_k_and_their_scaled_product(draw: Visit, gpt2: T
     assert seen == [float(n <= 5) for n in range(len(seen))], "a decoder looks only back"
 
 
+@LONG
 @pytest.mark.browser
 def test_a_hostile_token_is_written_and_not_run(draw: Visit, tmp_path: Path) -> None:
     bad = replace(random_trace(1, 1, 2), model=HOSTILE, source=named("<b>x</b>", f"{HOSTILE}@DATA@"), notes=(HOSTILE,))
@@ -253,6 +258,7 @@ def test_a_hostile_token_is_written_and_not_run(draw: Visit, tmp_path: Path) -> 
     assert inside.locator("#vis line").count() == 4 and page.title() != "broken"
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 def test_the_lesson_offers_every_view() -> None:
     at = opened_page("heads", part="bertviz")

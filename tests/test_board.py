@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, SENTENCE
+from conftest import ALL, LONG, SENTENCE
 from opening import opened
 from test_bertviz import own
 
@@ -223,6 +223,7 @@ def test_every_station_says_what_it_does_and_what_may_not_be_concluded() -> None
         assert "darker" not in station.says and len(station.title) < 60
 
 
+@LONG
 def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     text = module()
     assert not re.search(r"^import |^export (?!default|\{)", text, re.MULTILINE) and "https://" not in text
@@ -371,6 +372,7 @@ def test_a_series_is_several_buffers_in_one(bert: Any) -> None:
         ex.board([])
 
 
+@LONG
 def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
     shape: dict[str, Any] = {"dim": 768, "heads": 12, "layers": 12, "hidden": 256}
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu", **shape)

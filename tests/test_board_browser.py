@@ -69,6 +69,7 @@ def test_the_browser_s_numbers_are_the_model_s(show: Show, name: str) -> None:
     expect(page.locator(".gap")).to_contain_text("difference from the model's own numbers")
 
 
+@LONG
 @pytest.mark.parametrize("place", some(NORM_PLACES, "inside"))
 def test_every_scheme_and_norm_place_is_derived(show: Show, bert: Any, place: str) -> None:
     for scheme in POSITIONS if ALL else ("alibi", "disentangled"):
@@ -103,6 +104,7 @@ def test_every_station_moves_and_then_stands_still(show: Show) -> None:
     assert len(set(seen)) >= len(seen) - 1
 
 
+@LONG
 def test_it_is_played_and_a_cell_held_by_keyboard_alone(show: Show) -> None:
     page = show(traced("bert"), view={"stream": "encoder", "layer": 0 if ALL else 3, "head": 0, "station": "x"})
     page.evaluate(f"{BOARD}.speed = 20")
@@ -120,6 +122,7 @@ def test_it_is_played_and_a_cell_held_by_keyboard_alone(show: Show) -> None:
     expect(page.locator(".play")).to_have_attribute("aria-label", "Play")
 
 
+@LONG
 def test_a_hand_pauses_it_and_it_plays_only_where_it_is_seen(show: Show) -> None:
     page = show(traced("bert"), view={"stream": "encoder", "layer": 0, "head": 0, "station": "x"})
     page.evaluate(f"{BOARD}.speed = 20; {BOARD}.play(true)")
@@ -142,6 +145,7 @@ def middle(page: Page, box: str, i: int, j: int) -> tuple[float, float]:
     return at["x"] + b["x"] + b["w"] / b["c"] * (j + 0.5), at["y"] + b["y"] + b["h"] / b["r"] * (i + 0.5)
 
 
+@LONG
 @pytest.mark.parametrize(
     ("name", "wide"), [("bert", 1120), *long(("bert", 1900), ("gpt2", 1120))]
 )  # gpt2's titles are the longest
@@ -162,6 +166,7 @@ def test_a_wide_board_has_its_words_in_two_lines_and_never_moves(show: Show, nam
     assert len(tops) == 1 and max(tops) <= 120
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
 def test_a_board_opens_at_the_weights_and_plays_from_the_beginning_past_an_idle_mask(show: Show, name: str) -> None:
     page = show(traced(name))
@@ -197,6 +202,7 @@ def shown_share(share: float) -> str:
     return f"{share:.3f}" if share >= 0.001 else f"{power[0]}e−{abs(int(power[1]))}"
 
 
+@LONG
 def test_what_is_pointed_at_is_said_and_scaled_scores_share_one_scale(show: Show) -> None:
     trace = traced("bert")
     page, texts = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"}), trace.source.texts
@@ -218,6 +224,7 @@ def by_words(trace: Trace) -> np.ndarray:
     return (same / same.sum(1, keepdims=True)) @ weights @ same
 
 
+@LONG
 def test_words_specials_and_threshold(show: Show) -> None:
     trace = ex.trace(ex.load("bert", device="cpu"), "Photosynthesis made the walrus tired.", blocks=True)
     page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"})
@@ -247,6 +254,7 @@ def test_the_twin_is_a_grid_that_arrow_keys_walk(show: Show) -> None:
     assert f"{trace.attention[0].weights[0][0][0]:.3f}" == page.locator(".field td").first.inner_text()
 
 
+@LONG
 @pytest.mark.parametrize(
     ("mode", "width"),
     some(itertools.product(("light", "dark"), (390, 850, 1280, 1920)), ("light", 390), ("dark", 1920)),
@@ -263,6 +271,7 @@ def test_it_fits_every_screen(show: Show, mode: str, width: int) -> None:
         assert all(b["x"] >= 0 and b["x"] + b["w"] <= width and b["y"] + b["h"] <= high for b in boxes)
 
 
+@LONG
 def test_the_presenter_fills_the_screen_and_gives_it_back(show: Show) -> None:
     page = show(traced("bert"), width=1920, height=1080)
     page.locator("canvas").focus()
@@ -308,6 +317,7 @@ def draw_every_station(page: Page) -> None:
         page.evaluate(f"n => {{const b = {BOARD}; b.step = n; b.t = 0.5; b.size(); b.t = 1; b.draw();}}", number)
 
 
+@LONG
 @pytest.mark.parametrize(("words", "heads", "length"), [(1, 1, 128), (257, 1, 320), *long((8, 96, 128), (505, 4, 512))])
 def test_one_token_many_heads_and_a_long_text(show: Show, bert: Any, words: int, heads: int, length: int) -> None:
     shape = {"heads": heads, "dim": 96 * 2, "length": length}
@@ -325,6 +335,7 @@ def test_one_token_many_heads_and_a_long_text(show: Show, bert: Any, words: int,
     expect(cut).to_have_count(1 if words > 256 else 0)
 
 
+@LONG
 def test_what_cannot_be_read_is_refused_in_a_sentence(visit: Visit, tmp_path: Path, trace: Trace) -> None:
     data = pack(trace)
     newer = data.replace(b'"version": 1', b'"version": 7', 1)
@@ -354,6 +365,7 @@ def test_a_token_is_masked_and_replaced_by_its_menu(visit: Visit) -> None:
     expect(page.get_by_label("Your sentence")).to_have_value("The animal didn't cross the street because she was too tired.")
 
 
+@LONG
 def test_the_heading_that_a_board_hides_makes_no_telephone_wider(visit: Visit) -> None:
     page = visit("/attention", width=390)
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
@@ -389,6 +401,7 @@ def test_a_series_moves_while_everything_else_stays(visit: Visit, tmp_path: Path
     assert pixels(page) == before
 
 
+@LONG
 @pytest.mark.parametrize(
     "name",
     ["GptOssForCausalLM", *long("PhiForCausalLM", "GPTNeoXForCausalLM", "ModernBertForMaskedLM", "Gemma2ForCausalLM", "FalconForCausalLM")],

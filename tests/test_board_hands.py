@@ -70,6 +70,7 @@ def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     expect(page.locator(".gap")).not_to_contain_text("by hand")
 
 
+@LONG
 @BROWSER
 def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(show: Show) -> None:
     trace = traced("bert")
@@ -115,6 +116,7 @@ def translated() -> tuple[Trace, tuple[Any, ...]]:
     return ex.trace(model, "The dog was tired.", target=steps[-1].ids.tolist(), blocks=True), steps
 
 
+@LONG
 @BROWSER
 def test_a_text_is_written_again_with_its_best_beams(visit: Visit, tmp_path: Path) -> None:
     trace, steps = translated()
@@ -154,6 +156,7 @@ def test_every_step_s_beams_are_those_of_the_search() -> None:
         ex.board(ex.trace(ex.load("transformer", device="cpu"), "A dog.", target="Un chat."), steps=steps)
 
 
+@LONG
 @BROWSER
 def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(show: Show) -> None:
     """OLMo 2 adds the norm of what a sub-layer computed; silenced, it adds nothing, though the norm of the computed is not 0."""
@@ -190,6 +193,7 @@ def test_the_model_runs_on_a_row_that_a_hand_wrote(visit: Visit) -> None:
     page.wait_for_function(f"Math.abs({APP}.numbers(0, 1).weights[4 * 16 + 7] - {own[7]}) < 1e-5")
 
 
+@LONG
 @BROWSER
 def test_an_expected_token_is_forced_by_its_bar(visit: Visit) -> None:
     page = visit("/attention?model=gpt2&text=The%20dog&board=decoder.3.0.next.2.0")
@@ -204,6 +208,7 @@ def test_an_expected_token_is_forced_by_its_bar(visit: Visit) -> None:
     expect(page.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^[45]$"))
 
 
+@LONG
 @BROWSER
 def test_a_head_is_silenced_on_the_board(visit: Visit) -> None:
     page = visit("/whatif?model=bert&whatif.board=encoder.1.2.mix.4.7")
@@ -268,6 +273,7 @@ def habits_of(weights: np.ndarray) -> dict[str, float]:
     return {"back": weights.diagonal(-1).mean(), "distance": (weights * far).sum() / len(weights), "spread": spread}
 
 
+@LONG
 @BROWSER
 def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(show: Show) -> None:
     trace = traced("bert")

@@ -301,6 +301,7 @@ HANDS = {
 }
 
 
+@LONG
 @pytest.mark.parametrize("kind", HANDS)
 @pytest.mark.parametrize("home", HOMES)
 def test_every_hand_works_in_every_home(visit: Visit, tmp_path: Path, home: str, kind: str) -> None:

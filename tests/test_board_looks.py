@@ -45,6 +45,7 @@ def cells(page: Page, box: str, t: float, columns: int = 0) -> np.ndarray:
     return np.array(page.evaluate(CELLS, [box, t, columns]))
 
 
+@LONG
 @pytest.mark.parametrize("width", [390, *long(1280)])
 def test_names_are_twelve_dots_high_and_do_not_overlap(show: Show, width: int) -> None:
     trace = ex.trace(ex.load("gpt2", device="cpu"), f"{SENTENCE} " * 4, blocks=True)
@@ -56,6 +57,7 @@ def test_names_are_twelve_dots_high_and_do_not_overlap(show: Show, width: int) -
     assert trace.source.texts[9] in {entry["text"] for entry in written}, "the name of the row that is pointed at"
 
 
+@LONG
 def test_a_bias_slides_in_by_distance(show: Show, bert: Any) -> None:
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", positions="alibi")
     page = show(ex.trace(model, SENTENCE, blocks=True))
@@ -69,6 +71,7 @@ def test_a_bias_slides_in_by_distance(show: Show, bert: Any) -> None:
     assert (half == np.where(near, after, before)).all()
 
 
+@LONG
 def test_the_most_active_units_light_first(show: Show, bert: Any) -> None:
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", hidden=16)
     trace = ex.trace(model, SENTENCE, blocks=True)
@@ -82,6 +85,7 @@ def test_the_most_active_units_light_first(show: Show, bert: Any) -> None:
     assert len(set(half[units < bound])) == 1, "the others wait"
 
 
+@LONG
 def test_a_wide_board_fills_its_width_at_every_layer(show: Show) -> None:
     trace = traced("bert")
     page = show(trace)
@@ -93,6 +97,7 @@ def test_a_wide_board_fills_its_width_at_every_layer(show: Show) -> None:
         assert 0 <= wide - max(b["x"] + b["w"] for b in boxes) <= 24 + max(0, width - 2200)
 
 
+@LONG
 def test_columns_that_come_later_are_tabs_and_the_last_that_came_has_their_width(show: Show) -> None:
     page = show(traced("bert"), width=1280, height=800)
     placed = f"{BOARD}.layout.boxes.map(b => [b.id, [b.x, b.w, Boolean(b.tab)]])"
@@ -111,6 +116,7 @@ def test_columns_that_come_later_are_tabs_and_the_last_that_came_has_their_width
     assert all(later[name] == early[name] for name in ("x", "q", "S", "z")), "what came stays where it is"
 
 
+@LONG
 def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(show: Show) -> None:
     trace = traced("bert")
     page = show(trace, width=390, height=844)
@@ -153,6 +159,7 @@ def test_a_board_begins_as_it_was_looked_at(visit: Visit, tmp_path: Path) -> Non
     assert left == {name: board.view[name] for name in ("stream", "layer", "head", "station", "row", "col")}
 
 
+@LONG
 def test_the_address_of_a_board_holds_how_it_is_looked_at(visit: Visit) -> None:
     page = visit("/attention?part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
     rested(page)
@@ -168,6 +175,7 @@ def test_the_address_of_a_board_holds_how_it_is_looked_at(visit: Visit) -> None:
     expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.mix\.4\.7\.a20(&|$)"))
 
 
+@LONG
 def test_a_step_of_the_tour_begins_where_its_address_says_and_shows_no_more_than_it_is_about(visit: Visit) -> None:
     page = visit("/attention?step=6&part=walk&board=encoder.0.1.qk.4.7", height=720)
     rested(page)
@@ -202,6 +210,7 @@ def test_a_board_is_where_it_was_after_another_part_of_the_page(visit: Visit) ->
     expect(page.locator(".board .stations [aria-current]")).to_have_attribute("data-station", "softmax")
 
 
+@LONG
 def test_the_whole_board_comes_into_view_on_a_low_screen(visit: Visit) -> None:
     page = visit("/attention?part=walk", height=720)
     rested(page)
@@ -237,6 +246,7 @@ def check_link(page: Page, trace: Trace) -> None:
     assert page.evaluate(f"{BOARD}.other.layout.boxes[0].y < {BOARD}.layout.boxes[0].y")
 
 
+@LONG
 @pytest.mark.parametrize("name", NAMES)
 def test_the_encoder_s_board_lies_above_and_is_linked(show: Show, name: str) -> None:
     trace = translated(ex.load(name, device="cpu"))
@@ -252,6 +262,7 @@ def test_the_encoder_s_board_lies_above_and_is_linked(show: Show, name: str) -> 
         assert waits == "encoder" or page.evaluate(f"{BOARD}.other.step") == -1, "the decoder waits below"
 
 
+@LONG
 @pytest.mark.parametrize("width", [390, 850, 1280] if ALL else [390])
 def test_unequal_depths_and_lengths_fit_above_each_other(show: Show, width: int) -> None:
     trace = uneven(ex.load("transformer", device="cpu").tokenizer)

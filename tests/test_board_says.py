@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import SENTENCE, Show, long
+from conftest import LONG, SENTENCE, Show, long
 from playwright.sync_api import Page, expect
 from test_board import header
 from test_board_browser import BOARD, middle, traced
@@ -46,6 +46,7 @@ def table_of(page: Page) -> dict[str, list[float]]:
     }
 
 
+@LONG
 def test_a_held_score_lists_all_its_products(show: Show) -> None:
     page, attention = board_at(show, "qk", head=HEAD)
     q, k, v = (np.asarray(part)[HEAD] for part in (attention.q, attention.k, attention.v))
@@ -63,6 +64,7 @@ def test_a_held_score_lists_all_its_products(show: Show) -> None:
     np.testing.assert_allclose(list(table_of(page).values())[-1], v[-1], atol=1e-3)
 
 
+@LONG
 def test_a_number_of_z_says_whose_it_is_and_before_the_heads_are_joined_it_is_of_the_chosen_head(show: Show) -> None:
     page, attention = board_at(show, "concat", head=HEAD)
     contexts = attention.weights @ np.asarray(attention.v)
@@ -78,6 +80,7 @@ def test_a_number_of_z_says_whose_it_is_and_before_the_heads_are_joined_it_is_of
         expect(page.locator(".operands")).to_contain_text(f"= {said(contexts[HEAD, ROW, 5])}")
 
 
+@LONG
 @pytest.mark.parametrize(
     ("name", "root", "normalised"), [("bert", True, True), *long(("gpt2", True, False)), ("deberta", False, True)]
 )
@@ -96,6 +99,7 @@ def test_a_scale_is_called_the_root_and_an_embedding_normalised_where_it_is(
         assert ("then normalised" in page.locator(".operands").inner_text()) == normalised
 
 
+@LONG
 def test_another_station_forgets_the_cell_of_a_column(show: Show) -> None:
     page, _ = board_at(show, "qkv")
     page.mouse.click(*middle(page, "q", 4, 5))
@@ -105,6 +109,7 @@ def test_another_station_forgets_the_cell_of_a_column(show: Show) -> None:
     expect(page.locator(".operands")).to_contain_text("÷ the sum over the 16 keys")
 
 
+@LONG
 def test_a_name_over_a_column_chooses_it(show: Show) -> None:
     page, _ = board_at(show, "qk")
     x, y = middle(page, "k", 0, 8)
@@ -112,6 +117,7 @@ def test_a_name_over_a_column_chooses_it(show: Show) -> None:
     assert page.evaluate(f"{BOARD}.held[0].col") == 8
 
 
+@LONG
 def test_a_file_says_why_nothing_is_masked(show: Show) -> None:
     page, _ = board_at(show, "mask")
     expect(page.locator(".operands")).to_contain_text("No cell is masked here")
@@ -123,6 +129,7 @@ def test_a_file_says_why_nothing_is_masked(show: Show) -> None:
     expect(page.locator(".help")).not_to_contain_text("mask or replace")
 
 
+@LONG
 def test_hidden_special_tokens_keep_their_weight(show: Show) -> None:
     page, attention = board_at(show, "softmax", head=HEAD, row=ROW, col=COL)
     page.locator(".board canvas").focus()
@@ -131,6 +138,7 @@ def test_hidden_special_tokens_keep_their_weight(show: Show) -> None:
     expect(page.locator(".operands")).to_contain_text(f"they keep {said(float(weights[0] + weights[-1]))} of this row")
 
 
+@LONG
 def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(show: Show) -> None:
     head, row, dim = 1, 4, 3
     page, attention = board_at(show, "qkv", "llama", head=head)
@@ -180,6 +188,7 @@ def test_a_trace_without_blocks_says_the_model_s_own_numbers(show: Show) -> None
     expect(page.locator(".operands")).to_contain_text(f"passed on by the model: {said(after[3][0])}")
 
 
+@LONG
 @pytest.mark.parametrize(
     ("edit", "heads", "says"),
     [
@@ -204,6 +213,7 @@ def test_only_what_an_edit_set_is_called_edited(show: Show, edit: Edit, heads: l
     expect(page.locator(".gap")).to_contain_text(re.compile(r"difference from the model's own numbers: weights \d"))
 
 
+@LONG
 @pytest.mark.parametrize("name", [*long("bert"), "gpt2"])
 def test_without_a_residual_connection_nothing_is_said_to_be_added(show: Show, name: str) -> None:
     model = ex.load(name, device="cpu")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import some
+from conftest import LONG, SAMPLED, some
 from hub_served import Hub, asks, checkpoint, served
 from opening import opened
 from transformers import BertConfig, BertForSequenceClassification, pipeline
@@ -35,6 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@LONG
 @pytest.mark.parametrize("page", some(LISTS, "attention", "decoding", "finetuning"))
 def test_a_run_is_in_the_lists_of_its_visitor_alone(page: str, run: Path) -> None:
     key, part = LISTS[page]
@@ -189,6 +190,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         yield hub
 
 
+@LONG
 @pytest.mark.parametrize("page", some(BOXES, "corruption", "decoding", "finetuning"))
 def test_a_fetched_model_is_in_every_list_that_it_fits(page: str, shelf: Hub) -> None:
     part = LISTS[page][1] if page in LISTS else "how-much"
@@ -219,6 +221,7 @@ FEW = [("heads", "contribution", "org/neox"), ("heads", "lens", "org/bert"), ("f
        ("decoding", "next-token", "org/neox"), ("finetuning", "inputs", "org/gpt2"), ("yours", "files", "org/gpt2")]  # fmt: skip
 
 
+@SAMPLED
 @pytest.mark.parametrize(("page", "part", "name"), some(CASES, *FEW))
 def test_a_part_shows_a_fetched_model_or_says_in_a_line_why_not(page: str, part: str, name: str, shelf: Hub) -> None:
     at = opened(page, part=part, **{BOXES.get(page, "model"): name})

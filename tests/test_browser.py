@@ -73,6 +73,7 @@ def test_the_first_picture_comes_within_ten_seconds(visit: Visit, tmp_path: Path
         page.close()  # before its server ends
 
 
+@LONG
 @pytest.mark.parametrize(("mode", "width"), some(SCREENS, ("dark", 390)))
 def test_the_page_works_in_light_and_dark_wide_and_narrow(visit: Visit, mode: str, width: int) -> None:
     page = visit("/", mode, width)
@@ -238,6 +239,7 @@ def test_a_click_on_a_bar_forces_its_piece_and_temperature_moves_the_bars(visit:
     expect(page).to_have_url(re.compile("temperature=1"))
 
 
+@LONG
 def test_a_figure_that_fills_the_screen_has_its_title(visit: Visit) -> None:
     page = visit("/positions")
     title, drawn = page.locator(".figure-title").first, page.locator("[class*=st-key-titled] .js-plotly-plot").first
@@ -411,6 +413,7 @@ PAPER = f'.js-plotly-plot:not(:has(.main-svg:first-child[style="{CLEAR}"])) .mai
 WITHOUT_CONTROLS = ("00_start.ipynb", "09_elmo.ipynb", "11_prompting.ipynb")  # their pictures have nothing to choose from
 
 
+@LONG
 @pytest.mark.parametrize("notebook", NOTEBOOKS if ALL else ["03_attention.ipynb"])
 def test_a_notebook_runs_in_jupyterlab(visit: Visit, tmp_path: Path, notebook: str) -> None:
     """Opened and run as a student does; pictures and controls must be on the screen, and move."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import some
+from conftest import LONG, some
 from opening import opened
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import SessionState, WStates
@@ -172,6 +172,7 @@ def reached(begin: list[object]) -> Iterator[object]:
             waiting += gc.get_referents(item)
 
 
+@LONG
 @pytest.mark.parametrize("lesson", some(LESSONS, "families"))
 def test_what_a_visitor_s_session_keeps_of_a_board_holds_no_trace(lesson: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit forgets no widget of a session: what is called when it changes stays, with all that it holds."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from safetensors.numpy import load_file
 from test_twins import CLASSES
 from torch import Tensor, nn
@@ -83,6 +84,7 @@ def patched(twin: nn.Module, part: nn.Module, clean: Inputs, changed: Inputs, po
     return rows
 
 
+@LONG
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_sweep_is_a_loop_of_hooks_on_theirs(name: str) -> None:
     ours, twin, _ = pair(name)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import some, unmarked
+from conftest import LONG, some, unmarked
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from transformers import BertConfig, BertForPreTraining
@@ -175,6 +175,7 @@ def test_the_lecture_s_sentence_is_one_click_away_and_so_is_the_way_back(lesson:
     assert at.text_input(key="text").value == SENTENCE and not at.exception
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 def test_an_encoder_s_visible_tokens_are_explained_at_both_lenses_and_the_gradient_hides_one() -> None:
     note, hidden = prose("heads")("visible"), opened("heads", part="gradients")
@@ -262,6 +263,7 @@ def test_the_first_loss_is_explained_as_it_was(name: str) -> None:
     assert ("is higher" in question.why) == name.startswith("t5")  # it scores with large embeddings
 
 
+@LONG
 def test_new_texts_are_of_the_world_that_a_training_read(bert: TransformerModel) -> None:
     folders = {training_parts.plan(folder)["corpus"]["name"]: folder for folder in training_parts.kept().values()}
     for corpus, folder in folders.items():

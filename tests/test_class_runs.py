@@ -117,6 +117,7 @@ def test_a_room_takes_few_runs_of_each_browser_and_of_the_class_and_no_more_a_mi
         class_runs.put("ben", link(), "10.0.0.1", rate=3)
 
 
+@LONG
 def test_a_teacher_pastes_links_and_sees_what_the_room_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     at = opened(str(menu.RUNS))
     at.text_area(key="runs.links").set_value(

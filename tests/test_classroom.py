@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from conftest import LONG
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
@@ -74,6 +75,7 @@ def test_a_room_offers_its_models_only_and_a_link_opens_no_other(room: hosted.Cl
     assert list(runs.options) == ["bert, seed 0", "bert, seed 1", "bert", "gpt2"], "logs open no model"
 
 
+@LONG
 def test_pages_open_with_the_teacher_s_model_and_text_unless_a_link_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"opens_with": ["roberta", "llama"], "text": "The cat slept.", "texts": {"decoding": "A girl"}}
     monkeypatch.setitem(_SETTINGS, "room", hosted.written(hosted.classroom_of(LIMITS | {"models": []} | own)))
@@ -140,6 +142,7 @@ def test_trainings_that_nobody_watches_are_stopped(still: JobQueue) -> None:
     assert watched in still.reclaim(600, 600), "it has trained for longer than is allowed"
 
 
+@LONG
 def test_no_visitor_sees_the_text_of_another(room: hosted.Classroom) -> None:
     secret = "My zorblax saw the dog."
     at = opened(ATTENTION, part="both-masks")
@@ -202,6 +205,7 @@ def test_the_status_page_is_the_teachers(room: hosted.Classroom) -> None:
     assert not teacher.exception and {"Visitors", "Training runs waiting"} <= {metric.label for metric in teacher.metric}
 
 
+@LONG
 def test_what_is_said_of_the_machine_is_measured() -> None:
     import psutil
 

@@ -54,6 +54,7 @@ def test_a_text_is_corrupted(tmp_path: Path) -> None:
     refused("Did you mean 'bart'", f"corrupt '{text}' --strategy bort", tmp_path)
 
 
+@LONG
 def test_a_system_is_fitted_stopped_and_taken_up_again(folder: Path) -> None:
     line = "fit gpt2 --corpus ./texts.txt --steps 400 --json --checks 0"
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "OMP_NUM_THREADS": "1"}
@@ -81,6 +82,7 @@ def test_a_system_is_fitted_stopped_and_taken_up_again(folder: Path) -> None:
     refused("steps=400 there, 40 here", "fit gpt2 --corpus ./texts.txt --steps 40", folder)
 
 
+@LONG
 def test_models_are_listed_with_what_they_are(folder: Path) -> None:
     small = {"pieces": 300, "steps": 3, "batch": 4, "device": "cpu"}
     run = ex.fit("gpt2", corpus=folder / "texts.txt", folder=folder / "models" / "mine", **small)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from conftest import LONG
 from opening import opened
 
 import explorer as ex
@@ -42,6 +43,7 @@ def lines(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "steps.jsonl").read_text("utf-8").splitlines()]
 
 
+@LONG
 def test_only_what_was_changed_is_named_and_curves_are_the_lines_of_the_files(folders: dict[str, Path]) -> None:
     record = ex.training.compare_runs({name: folders[name] for name in ("a", "b")})
     assert dict(zip(record.settings, record.values, strict=True)) == {"seed": ("0", "5"), "rate": ("–", "0.001")}
@@ -130,6 +132,7 @@ def test_the_recorded_runs_differ_in_nothing_but_the_seed_and_their_logs_are_rea
     assert 0 < abs(record.last(0) - record.last(1)) < 0.1 * abs(record.last(0) - record.steps[0][0].metrics["held-out loss"])
 
 
+@LONG
 def test_a_recorded_run_is_what_its_study_writes(tmp_path: Path) -> None:
     seeds.keep_log(0, tmp_path, steps=130, batch=4, corpus="microworld:60", checks=1)
     kept, steps = ex.training.recorded_runs()["bert, seed 0"], ex.training.steps_of(tmp_path)

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from conftest import LONG
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -57,6 +58,7 @@ def test_what_is_imported_is_asked_for() -> None:
     assert libraries - known == set() and "pandas" in libraries & known
 
 
+@LONG
 def test_the_file_is_made_of_pip_s_own_report(writer: ModuleType) -> None:
     """pip resolves two requirements that are installed here; its report becomes their pins."""
     requirements = [f"{name}=={version(name)}" for name in ("iniconfig", "pluggy")]
@@ -93,6 +95,7 @@ def tiny_wheel(folder: Path, name: str, content: str = "") -> Path:
     return path
 
 
+@LONG
 def test_wheels_that_are_carried_install_as_they_were_packed_or_not_at_all(tmp_path: Path) -> None:
     wheels = tmp_path / "wheels"
     wheels.mkdir()

@@ -102,6 +102,7 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
 ENDLESS = ("word " * 40_000, "猫。" * 60_000, "x" * 200_000, "One line.\n" * 20_000)
 
 
+@LONG
 @pytest.mark.parametrize("text", ENDLESS, ids=lambda text: text[:4])
 def test_one_endless_document_passes_in_stretches(text: str, tmp_path: Path) -> None:
     tokenizer = KINDS["byte-bpe"]
@@ -135,6 +136,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@LONG
 @pytest.mark.parametrize("stop", [0, 1, 3, 10])
 def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Path, often: None) -> None:
     (tmp_path / "in").mkdir()
@@ -351,6 +353,7 @@ def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pyt
         corpus("hub:owner/other", KINDS["bpe"], tmp_path / "other")
 
 
+@LONG
 def test_a_large_vocabulary_takes_four_bytes(tmp_path: Path) -> None:
     words = [f"w{n}" for n in range(66_000)]
     big = ex.tokenizer("words", [" ".join(words)], size=70_000)
@@ -386,6 +389,7 @@ def prepared_with(source: Path, name: str, folder: Path) -> Path:
 CUT = (("bert", None), ("bert", 17), ("gpt2", 61), ("t5", 17))
 
 
+@LONG
 @pytest.mark.parametrize(("name", "room"), some(product(("bert", "gpt2", "t5"), (None, 61, 17)), *CUT))
 def test_examples_are_those_of_the_texts_in_memory(source: Path, name: str, room: int | None, tmp_path: Path) -> None:
     tokenizer = ex.load(name, device="cpu").tokenizer
@@ -399,6 +403,7 @@ def test_examples_are_those_of_the_texts_in_memory(source: Path, name: str, room
             np.testing.assert_array_equal(getattr(here, part), getattr(there, part), err_msg=part)
 
 
+@LONG
 @pytest.mark.parametrize("name", ["gpt2", "spanbert", *long("bert", "bart")])
 def test_a_run_from_the_disk_is_that_from_memory_to_the_bit(source: Path, name: str, tmp_path: Path) -> None:
     folder, tokenizer = prepared_with(source, name, tmp_path / "ready"), ex.load(name, device="cpu").tokenizer

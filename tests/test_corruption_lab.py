@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, SENTENCE, long, sample
+from conftest import ALL, LONG, SAMPLED, SENTENCE, long, sample
 from opening import guessing_first, opened
 from torch.nn import functional
 
@@ -38,7 +38,7 @@ from explorer.views.strategies import answered, boxes, group_of, placed
 from explorer.views.tiles import LEFT_OUT, LOSS, target_tiles
 from studies import planted
 
-LONG = " ".join(" ".join(story) for story in stories(8, 3))
+STORY = " ".join(" ".join(story) for story in stories(8, 3))
 FEWER = {} if ALL else {"stories": 200}
 
 
@@ -51,6 +51,7 @@ def corrupted(name: str, tokenizer: Tokenizer, seed: int = 0, text: str = lesson
     return ex.corrupt(text, name, tokenizer=tokenizer, seed=seed, corpus=["Tom had a ball. It fell."] if name == "nsp" else ())
 
 
+@LONG
 def test_coin_flips_are_binomial(tokenizer: Tokenizer) -> None:
     record = counting.rates(lesson.STORY, tokenizer=tokenizer, draws=4000)
     count = record.pieces
@@ -75,12 +76,12 @@ def test_the_segments_of_a_pair_are_the_tokenizer_s(tokenizer: Tokenizer, name: 
 
 @pytest.mark.parametrize("seed", sample(60, 10))
 def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(tokenizer: Tokenizer, seed: int) -> None:
-    corruption = corrupted("spanbert", tokenizer, seed, LONG)
+    corruption = corrupted("spanbert", tokenizer, seed, STORY)
     spans = [range(start, start + count) for start, count in corruption.spans]
     assert [place for span in spans for place in span] == np.flatnonzero(corruption.scored).tolist()
     assert all(len({corruption.action[place] for place in span}) == 1 for span in spans), "one decision for each span"
     sizes = Counter(len({corruption.original.words[place] for place in span}) for span in spans)
-    counted = counting.span_lengths(LONG, "spanbert", tokenizer=tokenizer, draws=1, seed=seed)
+    counted = counting.span_lengths(STORY, "spanbert", tokenizer=tokenizer, draws=1, seed=seed)
     drawn = {int(n): round(share * counted.spans) for n, share in zip(counted.lengths, counted.realised, strict=True)}
     assert {n: count for n, count in drawn.items() if count} == sizes
 
@@ -111,7 +112,7 @@ def test_the_law_of_t5_s_lengths_is_what_all_cuts_give(length: int) -> None:
 
 @pytest.mark.parametrize("name", counting.laws())
 def test_realised_lengths_come_near_their_law_in_a_long_text(name: str, tokenizer: Tokenizer) -> None:
-    record = counting.span_lengths(LONG, name, tokenizer=tokenizer, draws=300)
+    record = counting.span_lengths(STORY, name, tokenizer=tokenizer, draws=300)
     law, came = record.means
     assert record.nominal.sum() == pytest.approx(1, abs=1e-5) and record.realised.sum() == pytest.approx(1)
     assert law == pytest.approx({"spanbert": 3.797, "bart-infill": 3.0}.get(name, came), abs=0.05)
@@ -123,7 +124,7 @@ def test_realised_lengths_come_near_their_law_in_a_long_text(name: str, tokenize
 
 
 def test_sentences_are_scored_as_rouge_is_defined(tokenizer: Tokenizer) -> None:
-    record, tokens = counting.gap_sentences(LONG, tokenizer=tokenizer, rate=0.2), tokenizer.encode(LONG)
+    record, tokens = counting.gap_sentences(STORY, tokenizer=tokenizer, rate=0.2), tokenizer.encode(STORY)
     sentences = np.array(tokens.sentences)
     parts = [tokens.ids[sentences == n].tolist() for n in range(sentences.max() + 1)]
     for n, (part, score) in enumerate(zip(parts, record.scores, strict=True)):
@@ -139,7 +140,7 @@ def test_sentences_are_scored_as_rouge_is_defined(tokenizer: Tokenizer) -> None:
 def test_sentinels_are_added_to_a_copy(bert: TransformerModel, tokenizer: Tokenizer) -> None:
     assert bert.tokenizer.vocabulary.sentinels == () and len(tokenizer.vocabulary.sentinels) == 100
     assert tokenizer.encode(lesson.STORY).ids.tolist() == bert.tokenizer.encode(lesson.STORY).ids.tolist()
-    corruption = ex.corrupt(LONG, "t5", tokenizer=tokenizer, roll=True)
+    corruption = ex.corrupt(STORY, "t5", tokenizer=tokenizer, roll=True)
     marks = [text for text in corruption.source.texts if text.startswith("<extra_id")]
     assert corruption.target is not None and marks == [f"<extra_id_{n}>" for n in range(len(marks))] and len(marks) > 3
     hides: dict[str, list[str]] = {}
@@ -178,6 +179,7 @@ def test_a_guess_is_the_model_s_softmax_and_its_loss_torch_s(bert: TransformerMo
             ex.guess(model, given, top=top)
 
 
+@LONG
 def test_the_generator_draws_by_the_model_s_probabilities(bert: TransformerModel, gpt2: TransformerModel) -> None:
     corruption = ex.hide(lesson.STORY, ["tired"], tokenizer=bert.tokenizer)
     place, draws = int(corruption.scored.argmax()), 400 if ALL else 200
@@ -238,6 +240,7 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     ) == {"mlm"}
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
 def test_the_tiles_are_the_pieces(name: str, tokenizer: Tokenizer) -> None:
     corruption = corrupted(name, tokenizer, 2)
@@ -316,7 +319,7 @@ def test_masks_of_attention_are_triangles(tokenizer: Tokenizer) -> None:
 
 
 def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, tokenizer: Tokenizer) -> None:
-    text = tokenizer.tokens(tokenizer.encode(LONG * 4, special=False).ids[:1000].tolist())
+    text = tokenizer.tokens(tokenizer.encode(STORY * 4, special=False).ids[:1000].tolist())
     corruption = ex.corrupt(text, "mlm", tokenizer=tokenizer)
     drawn = {trace.name: len(trace.x) for trace in VIEWS["squares"](corruption).data}
     assert sum(drawn.values()) == 1000 and drawn["not predicted"] == 850

@@ -169,6 +169,7 @@ def test_one_process_counts_in_a_folder(gpt2: TransformerModel, tmp_path: Path) 
     np.testing.assert_array_equal(run.model.logits("The dog was"), twin.model.logits("The dog was"))
 
 
+@LONG
 def test_a_lock_is_taken_over_by_another_thread_of_the_same_process_only(tmp_path: Path) -> None:
     first, locks = Lock(tmp_path), []
     taken = threading.Thread(target=lambda: locks.append(Lock(tmp_path)))

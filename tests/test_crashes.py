@@ -48,6 +48,7 @@ def two() -> tuple[Any, Any]:
     return gpt2, other
 
 
+@LONG
 @pytest.mark.parametrize("how", WRITERS)
 def test_what_was_saved_before_survives_a_stop_at_any_moment(
     how: str, two: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +165,7 @@ def test_a_result_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     assert path.read_bytes() == before and [other.name for other in tmp_path.iterdir()] == ["record.npz"]
 
 
+@LONG
 @pytest.mark.parametrize("jump", [*long(-86_400.0), 86_400.0])
 def test_a_clock_that_is_set_changes_no_bit(jump: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = tuned(None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, some
+from conftest import SAMPLED, SENTENCE, some
 from scipy.stats import entropy
 
 import explorer as ex
@@ -36,6 +36,7 @@ def test_a_silenced_head_is_one_whose_rows_of_the_output_matrix_are_zero(gpt2: T
         assert record.heads[layer, head] == pytest.approx(entropy(before, after, axis=1, base=2).mean(), rel=1e-3, abs=1e-6)
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     "name",
     some(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from conftest import LONG, sample
+from conftest import LONG, SAMPLED, sample
 from test_twins import CLASSES, shaken
 
 import explorer as ex
@@ -111,6 +111,7 @@ def theirs(twin: torch.nn.Module, start: list[int], source: list[int] | None, gi
     return cut, None if beams == 1 else out.sequences_scores.tolist()
 
 
+@SAMPLED
 @pytest.mark.parametrize("number", CASES)
 def test_greedy_and_beam_search_write_what_generate_writes(number: int) -> None:
     rng = np.random.default_rng(number)
@@ -170,6 +171,7 @@ def cuts_of(rng: np.random.Generator) -> dict[str, Any]:
     return {name: value for name, value in every.items() if rng.random() < 0.45}
 
 
+@SAMPLED
 @pytest.mark.parametrize("number", CASES)
 def test_sampling_keeps_what_the_library_s_processors_keep(number: int) -> None:
     rng = np.random.default_rng(1000 + number)

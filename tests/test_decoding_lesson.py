@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import sacrebleu
-from conftest import ALL, long, quickest
+from conftest import ALL, LONG, long, quickest
 from opening import opened
 
 import explorer as ex
@@ -76,6 +76,7 @@ def overlaps(places: list[tuple[str, float, float, float, float]]) -> list[tuple
     return [(a[0], b[0]) for a, b in pairs if a[1] < b[2] and b[1] < a[2] and a[3] < b[4] and b[3] < a[4]]
 
 
+@LONG
 @pytest.mark.parametrize("pruned", [0, 2, 4])
 def test_no_name_of_a_tree_lies_on_another_on_a_telephone(pruned: int, gpt2: TransformerModel) -> None:
     steps = tuple(ex.decode(gpt2, "Anna had a white animal.", "beam", beams=5, max_tokens=40))
@@ -125,6 +126,7 @@ def test_the_first_token_that_differs_from_the_first_text_is_framed(gpt2: Transf
     assert texts[3].parts_from(texts[0]) == 2 and texts[0].parts_from(texts[0]) is None and begin == len(frames)
 
 
+@LONG
 def test_what_else_could_have_come_is_shown_at_a_token_and_written_on_from() -> None:
     at = opened("decoding", part="strategies", fork="1.2")
     assert not at.exception and len(at.get("plotly_chart")) == 2
@@ -187,6 +189,7 @@ def test_the_questions_are_answered_by_the_records(gpt2: TransformerModel) -> No
     assert "For how many of these 2 prompts" in other.question and "one of the beams" not in " ".join(other.options)
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 def test_a_chosen_piece_is_kept_in_the_address_and_branches_the_tree() -> None:
     at = opened("decoding", path="7")
@@ -204,6 +207,7 @@ def test_the_contest_counts_prompts_and_gives_no_percentage_of_a_few() -> None:
     assert "beam 5: above greedy for 2, below it for 1" in text.replace("<br>", " ") and "%" not in text
 
 
+@LONG
 def test_the_first_story_goes_on_as_a_story_and_a_search_finds_a_better_end() -> None:
     """What lesson 12 and its notebook open with: whole sentences about things of a story, and four tokens where greedy is caught."""
     model = ex.load("gpt2", device="cpu")
@@ -245,6 +249,7 @@ def test_the_translator_keeps_negation_gender_and_short_forms() -> None:
     assert "n'a pas traversé" in french(step.choices["text"], "greedy")
 
 
+@LONG
 @pytest.mark.parametrize(("split", "alike"), [("validation", 0.95), *long(("test", 0.9))])
 def test_the_translator_reads_short_forms_with_either_apostrophe(split: str, alike: float) -> None:
     """Two in three whole texts are exactly right: those with short forms are the set phrases that training never has."""

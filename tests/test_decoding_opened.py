@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import some
+from conftest import LONG, some
 from opening import opened
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, GPTNeoXConfig, GPTNeoXForCausalLM
 
@@ -55,6 +55,7 @@ def without_end(ids: list[int], module: Any) -> list[int]:
     return ids[: ids.index(end)] if end in ids else ids
 
 
+@LONG
 @pytest.mark.parametrize(("checkpoint", "options"), some(product(WRITERS, (GREEDY, BEAM)), *MET), indirect=["checkpoint"])
 def test_a_folder_and_a_live_model_write_what_generate_writes(checkpoint: tuple[str, Path], options: dict[str, Any]) -> None:
     name, folder = checkpoint
@@ -75,6 +76,7 @@ def test_a_folder_and_a_live_model_write_what_generate_writes(checkpoint: tuple[
         assert final.text == model.tokenizer.decode(final.ids.tolist())
 
 
+@LONG
 def test_our_own_class_and_theirs_write_the_same(checkpoint: tuple[str, Path]) -> None:
     name, folder = checkpoint
     ours, opened = ex.load(name, device="cpu"), ex.load(folder, native=False, device="cpu")

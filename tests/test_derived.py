@@ -124,6 +124,7 @@ def test_the_second_text_cannot_be_told_by_a_shared_name() -> None:
     assert bag_of_words([" ".join(p.second) for p in pairs], [int(p.follows) for p in pairs]) < 0.60
 
 
+@LONG
 def test_blanks_hide_what_their_name_says() -> None:
     counts = Counter(blank.phenomenon for blank in blanks(600, 1, "train"))
     assert min(counts[name] for name in ("a noun said before", "a name said before", "agreement past an attractor")) > 50

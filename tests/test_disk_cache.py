@@ -12,6 +12,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from conftest import LONG
 from typer.testing import CliRunner
 
 import explorer as ex
@@ -115,6 +116,7 @@ def test_texts_come_back_as_they_were(texts: list[Any]) -> None:
     assert unpacked.translations == isinstance(texts[0], Translation)
 
 
+@LONG
 @pytest.mark.parametrize("kind", ["wordpiece", "byte-bpe", "unigram", "characters"])
 def test_tokenizers_and_tokens_come_back_as_they_were(kind: str) -> None:
     learned = tokenizer(kind, map(" ".join, STORIES), size=900)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, SENTENCE
+from conftest import ALL, LONG, SENTENCE
 from torch import nn
 from transformers import BertForPreTraining
 from typer.testing import CliRunner
@@ -109,6 +109,7 @@ def test_who_already_says_the_same_has_nothing_to_copy(bert: TransformerModel) -
     assert [losses[part] for part in ("soft", "cosine")] == pytest.approx([0, 0], abs=1e-6) and losses["hard"] > 0.01
 
 
+@LONG
 def test_a_student_comes_nearer_and_its_teacher_stays(bert: TransformerModel) -> None:
     before = {name: value.clone() for name, value in bert.module.state_dict().items()}
     run = begun(bert, steps=40)
@@ -130,6 +131,7 @@ def test_three_ways_to_begin(bert: TransformerModel) -> None:
     assert all(set(next(iter(run)).losses) == {"mlm"} for run in (alone, started))
 
 
+@LONG
 def test_a_student_goes_on_to_the_same_bits_and_only_with_its_own_teacher(
     bert: TransformerModel, deep: TransformerModel, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from conftest import Visit
+from conftest import LONG, Visit
 from playwright.sync_api import Route, expect
 
 from explorer.app import early, hosted, opening
@@ -83,6 +83,7 @@ def test_before_its_numbers_are_there_the_page_comes_without_it(monkeypatch: pyt
     assert answered("/")[1] == SHELL
 
 
+@LONG
 @pytest.mark.browser
 def test_what_is_typed_before_streamlit_is_there_is_still_there_after_it(visit: Visit, app: tuple[str, Path]) -> None:
     page = visit("/glossary")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import stopped
+from conftest import LONG, stopped
 from test_twins import LIMIT, gap, padded, shaken
 from torch import Tensor
 from transformers import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
@@ -254,6 +254,7 @@ def test_the_discriminator_learns_from_every_real_token(bert: TransformerModel) 
         assert batch.loss_mask[row].sum() == max(1, np.rint(0.15 * free[row].sum()))
 
 
+@LONG
 def test_it_learns_and_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
     straight = [dict(step.losses) for step in begun(bert, steps=40, checks=0)]
     for name, share in (("mlm", 0.9), ("rtd", 0.8)):

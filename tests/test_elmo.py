@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-from conftest import stopped
+from conftest import LONG, stopped
 from scipy.special import log_softmax
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -176,6 +176,7 @@ def test_the_mix_is_the_formula(norm: bool) -> None:
     np.testing.assert_allclose(mix(torch.tensor(h, dtype=torch.float32)).detach(), wanted, atol=1e-5)
 
 
+@LONG
 def test_a_run_learns_resumes_to_the_same_bits_and_opens_again(tmp_path: Path, tokenizer: Tokenizer) -> None:
     corpus = [story[:3] for story in stories(100, 1)]
 

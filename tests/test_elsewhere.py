@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import SAMPLED
 
 import explorer as ex
 from explorer.decoding import STRATEGIES
@@ -43,6 +44,7 @@ def test_every_strategy_that_is_an_option_is_said_to_be_one() -> None:
             list(ex.decode("gpt2", "A dog", name))
 
 
+@SAMPLED
 @pytest.mark.parametrize("strategy", [*STRATEGIES, "fill"])
 def test_an_option_that_a_strategy_would_ignore_is_refused_and_what_is_said_to_use_it_does(strategy: str) -> None:
     foreign = [name for name in OWN | {"order"} if name not in (() if strategy == "fill" else STRATEGIES[strategy].reads)]

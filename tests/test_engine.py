@@ -13,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 import torch
-from conftest import some, stopped
+from conftest import LONG, some, stopped
 from safetensors.torch import load, save
 from test_pretended import NEURAL, begun, pretended
 
@@ -165,6 +165,7 @@ def test_a_point_that_could_not_be_written_is_an_error_of_the_run(tmp_path: Path
     assert [step.step for step in begun("gpt2", "cpu", steps=6, folder=tmp_path / "run")][-1] == 6
 
 
+@LONG
 def test_points_written_beside_the_run_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = [dict(step.losses) for step in begun("gpt2", "cpu", steps=8, dropout=0.1)]
     monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
@@ -174,6 +175,7 @@ def test_points_written_beside_the_run_go_on_to_the_same_bits(tmp_path: Path, mo
     assert again.step == 3 and [dict(step.losses) for step in again] == losses[3:]
 
 
+@LONG
 def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
     with pretended():
@@ -185,6 +187,7 @@ def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pyte
         assert not torch.are_deterministic_algorithms_enabled()
 
 
+@LONG
 def test_tf32_is_for_runs_in_16_bits_while_they_train() -> None:
     """A float32 run stays as near to the processor's as it was, and what comes after a run finds what it left."""
 
@@ -210,6 +213,7 @@ def test_elmo_is_read_on_a_gpu_without_tf32() -> None:
     assert seen and not any(seen) and torch.backends.cudnn.allow_tf32 == before
 
 
+@LONG
 @pytest.mark.parametrize("name", some(NEURAL, "elmo", "word2vec"))
 def test_a_run_repeats_to_the_bit_however_many_threads_share_its_sums(name: str) -> None:
     """With rows enough that PyTorch divides them: where a gradient is a sum over many positions, its order must be fixed."""

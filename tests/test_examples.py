@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import SAMPLED
 
 from explorer.app import examples
 from explorer.app.examples import EXAMPLES, OpeningExample
@@ -13,6 +14,7 @@ from explorer.app.lessons import LESSONS, SENTENCE
 PAGE = (Path(__file__).parent.parent / examples.PAGE).read_text("utf-8")
 
 
+@SAMPLED
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda tried: tried.part or tried.lessons[0])
 def test_a_lesson_opens_with_what_its_models_can_do(example: OpeningExample) -> None:
     answer = example.ask()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import guessing_first, opened, pictures
 from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -133,6 +134,7 @@ def test_both_pictures_hold_what_the_runs_found() -> None:
     assert far.lines[0].x.tolist() == [7.5, 23.5, 39.5, 55.5] and learning.lines[0].x.tolist() == [3, 6]
 
 
+@LONG
 def test_tasks_come_back_in_their_order_from_other_processes() -> None:
     tasks = [(2.0, 3.0), (5.0, 2.0), (3.0, 1.0)]
     assert study.each(math.pow, tasks, processes=2) == study.each(math.pow, tasks, processes=0) == [8.0, 25.0, 3.0]
@@ -141,6 +143,7 @@ def test_tasks_come_back_in_their_order_from_other_processes() -> None:
 # hiding
 
 
+@LONG
 def test_hiding_is_measured_from_before_the_first_step() -> None:
     first, other = (rates.hiding(share, 0, BRIEF) for share in (0.4, 0.05))
     np.testing.assert_array_equal(first[0], other[0])
@@ -155,6 +158,7 @@ def test_hiding_is_measured_from_before_the_first_step() -> None:
 # worth
 
 
+@LONG
 @pytest.mark.parametrize("name", ablations.CASES)
 def test_worth_is_measured_and_the_ways_differ_in_one_thing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = replace(ablations.CASES[name], stories=40)
@@ -220,6 +224,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
     return tokenizer
 
 
+@LONG
 def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(shared: Tokenizer) -> None:
     record = objectives.STUDIES["objectives"].record(TINY)
     able = {(i, j) for i, row in enumerate(record.reasons) for j, why in enumerate(row) if not why}
@@ -280,6 +285,7 @@ def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed
     assert far[str(question.answer)].y[-1] == min(line.y[-1] for line in record.lines)
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     at = opened("positions")
@@ -337,6 +343,7 @@ def test_each_size_takes_the_best_rate_of_its_record(tmp_path: Path, monkeypatch
     assert sizes.best_rates("decoder") == {"tiny": 1.0, "small": 0.5}
 
 
+@LONG
 def test_what_a_run_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its weights are as many as the library's class has, its tokens those of its batches, its rate the one that is given."""
     begun: list[Any] = []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import ALL
+from conftest import ALL, LONG
 from opening import opened
 from test_board import board_of, header
 from torch.nn import functional
@@ -73,6 +73,7 @@ def test_the_losses_of_a_decoder_are_pytorch_s(gpt2: TransformerModel) -> None:
         assert np.array_equal(record.traces[name].attention[0].allowed, allowed)
 
 
+@LONG
 def test_the_losses_of_an_encoder_are_those_of_one_hidden_piece_each(bert: TransformerModel) -> None:
     record, tokens = under_masks(bert, TEXT), bert.tokens(TEXT)
     for n, place in ((0, 1), (4, 5)):
@@ -163,6 +164,7 @@ def test_a_norm_is_named_and_drawn_where_it_is_computed(name: str) -> None:
     assert (rows[named] < rows["attention"]) == named.startswith("norm before")
 
 
+@LONG
 @pytest.mark.parametrize(
     ("system", "vocabulary", "published"),
     [("bert", 30_522, 110_106_428), ("gpt", 40_478, 116_534_784), ("gpt2", 50_257, 124_439_808), ("roberta", 50_265, None)],
@@ -299,6 +301,7 @@ def test_exercises_are_answered_from_the_records(gpt2: TransformerModel) -> None
     assert len(items) + len(published_questions.exercises()) == 6, "of the page"
 
 
+@LONG
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "t5"])
 def test_a_doubled_width_makes_feed_forward_layers_about_four_times_as_large(name: str) -> None:
     """The parameters of the same model with twice the width, counted in PyTorch; embeddings only double."""
@@ -371,6 +374,7 @@ def test_what_a_layer_keeps_is_what_a_layer_of_hugging_face_s_bert_makes() -> No
     assert record.mark is not None and np.interp(record.mark[1], record.lines[0].x, weights) == pytest.approx(0.5, abs=0.05)
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bert", "gpt2", "transformer"])
 def test_an_arc_passes_every_sub_layer_and_its_norm(name: str) -> None:
     record = ex.analysis.blueprint(ex.load(name, device="cpu"), "The dog ran.")
@@ -405,6 +409,7 @@ def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None
     assert published_questions.exercises()[0].answer == pytest.approx(1.8e20 / 2.3e19)
 
 
+@LONG
 def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerModel, bert: TransformerModel) -> None:
     text, elmo = ex.microworld.texts(1, 1, "validation")[0], ex.load("elmo", device="cpu")
     for model, moved in ((gpt2, ex.visibility(gpt2, text).moved), (elmo, elmo_visibility(elmo, text)[0].moved)):  # type: ignore[arg-type]
@@ -430,6 +435,7 @@ def test_a_block_of_the_blueprint_is_a_station_of_the_board(name: str) -> None:
         assert shown["head: vocabulary"]["layer"] == max(site["layer"] for site in sites)
 
 
+@LONG
 def test_a_block_that_was_clicked_is_opened_on_the_board() -> None:
     at = opened("families", model="gpt2", part="blueprint")
     at.selectbox("blueprint.block").select("decoder: feed-forward").run()

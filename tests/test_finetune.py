@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, long
+from conftest import ALL, LONG, SAMPLED, long
 
 import explorer as ex
 from explorer.errors import ChoiceError, ExplorerError, TextError
@@ -53,6 +53,7 @@ MORE = [  # each another task of a kind that is above, or the same with another 
 ]
 
 
+@LONG
 @pytest.mark.parametrize(("model", "task"), [*FAMILIES, *long(*MORE)])
 def test_every_family_learns_answers_and_is_kept(model: str, task: str, tmp_path: Path) -> None:
     """The loss falls on texts that are seen again and again, and the folder opens as the model that was written."""
@@ -71,6 +72,7 @@ def test_every_family_learns_answers_and_is_kept(model: str, task: str, tmp_path
     assert ex.load(f"{tmp_path}/kept").classify(texts[0].text if texts[0].pair is None else (texts[0].text, texts[0].pair))
 
 
+@LONG
 def test_a_pre_trained_model_learns_sentiment() -> None:
     run = tuned(examples=120 if ALL else 100, steps=60 if ALL else 40, asked=60)
     blind = run.blind("validation")
@@ -78,6 +80,7 @@ def test_a_pre_trained_model_learns_sentiment() -> None:
     assert run.score("validation") > blind + 0.15
 
 
+@LONG
 @pytest.mark.parametrize(
     ("how", "inside"),
     [("frozen", ()), ("last-1", ("layers.3.",)), ("lora", ("lora_",)), ("full", ("layers.", "embeddings.", "head.project"))],
@@ -112,6 +115,7 @@ def test_scratch_has_the_shape_and_not_the_weights() -> None:
     )
 
 
+@LONG
 def test_frozen_states_are_computed_once_and_change_nothing() -> None:
     for model, task in (("bert", "entailment"), ("elmo", "paraphrase"), ("gpt2", "entities")):
         run = tuned(model, task, how="frozen")
@@ -124,6 +128,7 @@ def test_frozen_states_are_computed_once_and_change_nothing() -> None:
     assert tuned(how="last-1")._known(run.examples[:2]) is None
 
 
+@LONG
 @pytest.mark.parametrize("how", ["lora", *long("full", "frozen")])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(how: str, tmp_path: Path) -> None:
     whole = tuned(how=how, steps=5)
@@ -224,6 +229,7 @@ def test_a_fine_tuned_model_is_traced_and_says_its_classes() -> None:
     assert [word for word, _ in tags] == ["Anna", "lives", "in", "Bern", "."]
 
 
+@SAMPLED
 @pytest.mark.parametrize("given", ["", " ", 5, [5], ("a", "b", "c"), ["fine", ""], ("a", "")])
 def test_what_is_no_text_is_said(given: Any) -> None:
     with pytest.raises(TextError, match="Give a text, a pair of texts in a tuple, or a list of them"):
@@ -272,6 +278,7 @@ def test_long_texts_are_refused_cut_or_left_out() -> None:
     assert cut_row(row, len(row) - 2).part.tolist().count(0) == row.part.tolist().count(0) - 2
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [

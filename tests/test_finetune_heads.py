@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import long
+from conftest import LONG, long
 
 import explorer as ex
 from explorer.errors import ChoiceError
@@ -86,6 +86,7 @@ def test_so_many_spans_are_legal(length: int, widest: int) -> None:
     assert gap.nonzero().tolist() == [[1, 0], [1, 1], [2, 0], [4, 0]]
 
 
+@LONG
 @pytest.mark.parametrize("head", ["crf", *long("spans", "attentive spans")])
 def test_each_head_learns_answers_and_is_kept(head: str, tmp_path: Path) -> None:
     run = tuned(head=head, examples=8, batch=8, steps=25, rate=1e-2, schedule="constant")
@@ -120,6 +121,7 @@ def test_spans_are_labelled_where_names_are_and_nowhere_else() -> None:
         assert (target[row.part < 0] == IGNORED).all() and run.model.output.span_classes[0] == NONE
 
 
+@LONG
 def test_what_is_said_of_a_head_or_a_pool_that_does_not_fit() -> None:
     for options, message in (
         ({"head": "crf", "task": "sentiment"}, "answers tasks about words"),

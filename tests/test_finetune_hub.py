@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import TABLE, some
+from conftest import LONG, SAMPLED, TABLE, some
 from peft import LoraConfig, get_peft_model
 from torch import nn
 
@@ -146,6 +146,7 @@ def loop(theirs: Any, run: FinetuneRun) -> list[float]:
     return losses
 
 
+@SAMPLED
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 @pytest.mark.parametrize(("architecture", "how"), some(EACH_WAY, *EACH_WAY[::3]))
 def test_a_model_without_a_twin_learns_as_in_a_plain_loop(
@@ -180,6 +181,7 @@ def test_a_model_without_a_twin_learns_as_in_a_plain_loop(
     )
 
 
+@LONG
 def test_texts_pairs_words_and_spans_are_read_as_their_own_tokenizer_reads_them() -> None:
     """Every kind of task that an encoder or a decoder answers; a pair is one row with the marks that the tokenizer sets."""
     for architecture in ("MegatronBertForPreTraining", "GPTNeoXForCausalLM"):
@@ -192,6 +194,7 @@ def test_texts_pairs_words_and_spans_are_read_as_their_own_tokenizer_reads_them(
             assert example.rows[0].ids.tolist()[:8] == wanted[:8]
 
 
+@LONG
 def test_a_copy_learns_again_and_from_scratch_and_is_compared() -> None:
     given = opened("GPTNeoXForCausalLM")
     run = ex.finetune(given, task=TASK, steps=4, **{k: v for k, v in SMALL.items() if k != "steps"})
@@ -208,6 +211,7 @@ def test_a_copy_learns_again_and_from_scratch_and_is_compared() -> None:
     assert inputs.reads[0].tolist() == [len(inputs.tokens[0]) - 1]
 
 
+@LONG
 @pytest.mark.parametrize(
     ("architecture", "how"),
     [("MegatronBertForPreTraining", "lora"), ("MPNetForMaskedLM", "full"), ("GPTNeoXForCausalLM", "lora")],
@@ -226,6 +230,7 @@ def test_what_was_learned_is_written_as_their_own_class(architecture: str, how: 
     assert written.config.id2label == dict(enumerate(run.model.output.labels))
 
 
+@LONG
 def test_what_cannot_be_done_with_them_is_said() -> None:
     given = opened("GPTNeoXForCausalLM")
     for options, message in (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import ALL
+from conftest import ALL, LONG
 from sklearn.linear_model import Ridge
 from sklearn.metrics import confusion_matrix
 
@@ -31,6 +31,7 @@ def tuned(model: Any = "bert", task: str = "new words: feeling", steps: int = 3,
     return run
 
 
+@LONG
 def test_one_answer_is_the_likeliest_of_all_spans() -> None:
     run = tuned(task="questions", steps=8, examples=16)
     for example in run.examples[:4]:
@@ -46,6 +47,7 @@ def test_one_answer_is_the_likeliest_of_all_spans() -> None:
         assert run.model.classify(pair) == [pair[1][first[0] : last[1]]]
 
 
+@LONG
 def test_classes_of_spans_are_those_of_the_layer() -> None:
     run = tuned(task="new words: entities", head="attentive spans", steps=40 if ALL else 10, examples=40)
     text = run.examples[0].given.asked.text
@@ -117,6 +119,7 @@ def test_a_model_of_others_is_probed_as_well() -> None:
     assert record.scores.shape == (3,) and np.isfinite(record.scores).all()
 
 
+@LONG
 def test_frozen_states_stay_and_full_ones_move() -> None:
     text, before = "Anna was gloomy.", ex.load("bert", device="cpu")
     still = ex.training.before_after(before, tuned(how="frozen"), text)
@@ -146,6 +149,7 @@ def test_a_decoder_with_marks_is_compared_without_them() -> None:
     assert record.comparison is not None and record.before.outputs["lm"].shape == record.after.outputs["lm"].shape
 
 
+@LONG
 @pytest.mark.parametrize(("task", "metric"), [("new words: feeling", "accuracy"), ("new words: part of speech", "accuracy")])
 def test_answers_are_counted_as_scikit_learn_counts_them(task: str, metric: str) -> None:
     run = tuned(task=task, steps=10)
@@ -195,6 +199,7 @@ def test_the_figures_draw_the_means_and_intervals_of_the_records() -> None:
     np.testing.assert_allclose(VIEWS["miniglue"](table, task="b").data[0].x, table.scores[:, 1].mean(-1))
 
 
+@LONG
 def test_a_probe_leaves_out_what_a_model_cannot_read_whole() -> None:
     """Some of the stories of sentiment are longer than the 128 tokens that bert-tiny reads; fine-tuning leaves them out as well."""
     record = ex.training.probe_layers(ex.load("bert-tiny", device="cpu"), "sentiment", examples=100, asked=300)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import ALL, TABLE, long, some
+from conftest import ALL, LONG, TABLE, long, some
 from peft import LoraConfig, get_peft_model
 from seqeval.metrics import f1_score
 from sklearn.metrics import matthews_corrcoef
@@ -155,6 +155,7 @@ def adapted(theirs: Any, run: FinetuneRun) -> tuple[Any, list[tuple[str, nn.Para
     return adapted_model, pairs
 
 
+@LONG
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # peft asks the old name
 @pytest.mark.parametrize("how", ["full", *long("frozen"), "lora"])
 def test_gradients_and_steps_are_those_of_hugging_face_and_peft(
@@ -217,6 +218,7 @@ def test_adapters_are_added_in_where_a_model_is_kept(tmp_path: Path) -> None:
     assert not torch.equal(again.module.layers[0].attention.query.weight, untouched)
 
 
+@LONG
 def test_what_no_class_has_is_not_exported(tmp_path: Path) -> None:
     for model, task in (("elmo", "topic"), ("word2vec", "topic"), ("bag of words", "topic"), ("gpt2", "questions")):
         run = ex.finetune(model, task=task, steps=1, **SMALL)
@@ -247,6 +249,7 @@ def test_words_of_answers_are_counted_as_squad_does() -> None:
     assert shared_words_f1(["red ball"], ["ball"]) == pytest.approx(2 / 3)
 
 
+@LONG
 def test_the_losses_of_compared_ways_are_those_of_hugging_face_s_class(tmp_path: Path) -> None:
     """The curves that a comparison shows: each way from the same start, beside the loop over the exported model."""
     ways, steps = ("full", "frozen"), 5

@@ -23,6 +23,7 @@ from explorer.views.spoken import spoken
 from studies import finetuned
 
 
+@LONG
 @pytest.mark.parametrize(("task", "group", "offered"), [("sentiment", "tuned", False), (lesson.TAGGED, "tagged", True)])
 def test_tags_in_a_row_are_a_way_for_entities_alone(task: str, group: str, offered: bool) -> None:
     at = opened("finetuning", part="train", task__tuned=task)
@@ -39,6 +40,7 @@ def trained() -> FinetuneWays:
     return cast(FinetuneWays, lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), GIVEN).run())
 
 
+@LONG
 def test_the_crf_way_has_the_weights_of_a_chain_of_tags(trained: FinetuneWays) -> None:
     """K² for what follows what and 2 K for both ends, and they move."""
     tags = len(trained.tags)
@@ -46,6 +48,7 @@ def test_the_crf_way_has_the_weights_of_a_chain_of_tags(trained: FinetuneWays) -
     assert trained.moved[1] > trained.moved[0]
 
 
+@LONG
 def test_the_picture_of_a_chain_holds_the_scores_that_its_probabilities_are_made_of(trained: FinetuneWays) -> None:
     """P of a row of two tags, summed by hand over all K² rows of the table, is that of the model that was trained in the same way."""
     model = ex.training.finetuned_model("bert", task=lesson.TAGGED, head="crf", device="cpu", **GIVEN)
@@ -86,6 +89,7 @@ def test_the_baselines_of_a_summary_are_the_f1_of_shared_words() -> None:
     np.testing.assert_allclose(writing.beginnings(), wanted, atol=1e-9)
 
 
+@LONG
 def test_tasks_as_text_are_offered_for_the_encoder_decoders() -> None:
     at = opened("finetuning", part="as-text")
     assert not at.exception and not at.warning and "it has to write" in at.table[0].value.columns
@@ -110,6 +114,7 @@ def test_the_tables_of_the_decks_have_their_numbers_and_what_is_worked_out_follo
         assert np.mean(columns) == pytest.approx(mean, abs=0.06)
 
 
+@LONG
 def test_examples_of_the_slides_are_read_as_bert_reads_them_and_judged_by_models_that_are_there() -> None:
     rows = [slide_examples.row(*example) for example in slide_examples.EXAMPLES]
     snow, chicago = (next(row for row in rows if word in row["text"]) for word in ("snow", "Chicago"))
@@ -121,6 +126,7 @@ def test_examples_of_the_slides_are_read_as_bert_reads_them_and_judged_by_models
         assert row["t5-tasks writes"] in ("acceptable", "unacceptable"), row
 
 
+@LONG
 def test_the_lectures_pairs_and_names_are_asked_of_models_that_learn_entailment_and_entities_now(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import LONG, SAMPLED
 
 import explorer as ex
 from explorer.views import VIEWS
@@ -35,6 +36,7 @@ def test_what_names_no_model_is_refused_as_before(name: str) -> None:
         ex.trace(name, TEXT)
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     ("what", "name", "said"),
     [
@@ -152,6 +154,7 @@ def test_the_mix_of_a_fine_tuned_elmo_is_in_its_trace() -> None:
     assert list(mix.to_frame()["weights"]) == list(mix.weights)
 
 
+@LONG
 @pytest.mark.parametrize("strategy", ["greedy", "beam", "fill"])
 def test_what_decode_gives_has_its_text_and_a_table(strategy: str) -> None:
     asked: tuple[Any, ...] = ("bert", "A ___ was very ___.") if strategy == "fill" else ("gpt2", TEXT)
@@ -177,6 +180,7 @@ def test_what_decode_gives_has_its_text_and_a_table(strategy: str) -> None:
         assert row.token == (ex.load("gpt2").tokenizer.text_of(int(step.ids[-1])) if grew else "")
 
 
+@LONG
 def test_every_result_is_a_table_and_each_of_its_fields() -> None:
     for name in ex.results():
         record = ex.result(name)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
+from conftest import LONG, SAMPLED
 from test_step import compared
 from test_twins import shaken
 from torch import Tensor, nn
@@ -209,6 +210,7 @@ def answer_of(model: TransformerModel, **options: Any) -> list[int]:
     return [token for token in step.ids.tolist() if token != model.tokenizer.vocabulary.last]
 
 
+@SAMPLED
 @every
 @pytest.mark.parametrize("strategy", ["greedy", "beam"])
 def test_decoding_with_a_cache_is_decoding_without(name: str, strategy: str, build: Build) -> None:
@@ -238,6 +240,7 @@ def test_the_states_of_branches_and_of_many_texts_are_those_of_each_alone(name: 
     assert continued(model, np.array([PROMPT, PROMPT[::-1]]), 5)[0] == answer_of(model, max_tokens=5)
 
 
+@LONG
 @pytest.mark.parametrize("name", ["mixture of experts", "mixes positions", "score"])
 def test_an_encoder_decoder_of_such_parts_writes_the_same_both_ways(name: str, build: Build) -> None:
     model = build(name, "bart")
@@ -252,6 +255,7 @@ def test_an_encoder_decoder_of_such_parts_writes_the_same_both_ways(name: str, b
     assert rewritten(model, [PROMPT, [5, 6]], 6)[0] == answer, "many texts at once take the same ways"
 
 
+@SAMPLED
 @every
 def test_it_learns(name: str, build: Build) -> None:
     model = build(name)

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from conftest import ALL, long, some, unmarked
+from conftest import ALL, LONG, SAMPLED, long, some, unmarked
 from opening import opened, session
 from segno import make_qr
 from streamlit.testing.v1 import AppTest
@@ -74,6 +74,7 @@ def test_a_part_may_be_typed_as_the_bar_writes_it_and_without_one_the_first_open
     assert not at.exception and [header.value for header in at.header] == [title]
 
 
+@LONG
 @pytest.mark.usefixtures("parts")
 def test_all_parts_stand_below_each_other_where_the_address_says_so() -> None:
     at = opened("positions", part="all")
@@ -205,6 +206,7 @@ FIRST_MET = {  # the anchors of those words that stopped a newcomer on each page
 }
 
 
+@LONG
 @pytest.mark.parametrize("lesson", FIRST_MET if ALL else ["heads"])
 def test_the_words_that_stopped_a_newcomer_are_marked_on_their_page(lesson: str) -> None:
     at = opened(lesson)
@@ -258,6 +260,7 @@ def test_code_formulas_links_and_parts_of_words_are_left_alone() -> None:
     assert len({term.anchor for term in glossary.TERMS}) == len(glossary.TERMS)
 
 
+@LONG
 def test_the_page_of_the_glossary_has_every_term_and_finds_one() -> None:
     at = opened("explorer/app/glossary_page.py")
     said = " ".join(block.value for block in at.markdown)
@@ -309,12 +312,14 @@ def dark_modules(path: str) -> set[tuple[int, int]]:
     return dark
 
 
+@SAMPLED
 @pytest.mark.parametrize("lesson", some(LESSONS, *(name for name in LESSONS if name not in OPENED)))
 def test_every_page_opens(lesson: str) -> None:
     at = opened(lesson)
     assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) + len(at.get("bidi_component")) >= 1
 
 
+@LONG
 @pytest.mark.parametrize("name", attentive() if ALL else ["bart"])
 def test_every_page_with_a_model_opens_with_every_model(name: str) -> None:
     for page in ("attention", "families", "heads", "whatif", "yours") if ALL else ("heads",):
@@ -333,6 +338,7 @@ def test_the_page_shows_the_numbers_of_the_model() -> None:
     assert f"{trace.residual:.0e}" in said and f"is {trace.attention[0].q.shape[-1]}: before the" in said
 
 
+@LONG
 @pytest.mark.parametrize(("text", "message"), [("", "empty"), ("word " * 20_000, "reads at most 128"), *long(("   ", "empty"))])
 def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
     at = opened("heads")
@@ -361,6 +367,7 @@ def test_the_code_on_the_page_makes_the_picture() -> None:
     np.testing.assert_allclose(np.asarray(shown["shown"].figure.data[0].z, float), mean, atol=1e-6)  # type: ignore[attr-defined]
 
 
+@LONG
 def test_what_a_page_has_loaded_is_left_out_of_the_search_for_garbage_and_later_garbage_is_found() -> None:
     gc.unfreeze()
     hosted.loaded.cache_clear()

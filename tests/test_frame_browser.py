@@ -122,6 +122,7 @@ def test_the_bar_stays_in_view(visit: Visit) -> None:
     expect(page.get_by_label("Your sentence")).to_be_in_viewport()
 
 
+@LONG
 def test_a_picture_is_one_stop_of_the_tab_key_and_a_page_is_presented_with_keys(visit: Visit) -> None:
     page = visit("/attention?part=both-masks&guess=1", width=1920, height=1080)
     page.wait_for_selector(HEATMAP, state="attached")
@@ -188,6 +189,7 @@ def test_a_shared_address_opens_the_same_page(visit: Visit) -> None:
     expect(other.get_by_role("spinbutton", name="Edited layer")).to_have_value("1")
 
 
+@LONG
 def test_a_word_is_explained_by_pointing_at_it_by_the_keyboard_and_by_a_tap(visit: Visit) -> None:
     page = visit("/attention")
     word, box = page.get_by_role("button", name="feed-forward network", exact=True).first, page.locator("#meaning")
@@ -227,6 +229,7 @@ TOPS = """() => { const find = root => { for (const one of root.querySelectorAll
 BELOW = {"yours": 430}  # one row of controls more: what is opened, and a line about it
 
 
+@LONG
 @pytest.mark.parametrize("lesson", some(["attention", *BELOW], "attention"))
 def test_a_board_begins_in_the_upper_half_of_a_small_screen(visit: Visit, lesson: str) -> None:
     page = visit(f"/{lesson}", width=1280, height=800)
@@ -236,6 +239,7 @@ def test_a_board_begins_in_the_upper_half_of_a_small_screen(visit: Visit, lesson
     expect(page.locator(".st-key-says p").first).to_be_visible()
 
 
+@LONG
 @pytest.mark.parametrize("lesson", [name for name in LESSONS if name != "start"] if ALL else ["elmo"])
 def test_a_picture_begins_in_the_upper_half_of_a_laptop_s_screen(visit: Visit, lesson: str) -> None:
     page = visit(f"/{lesson}", width=1280, height=720)
@@ -245,6 +249,7 @@ def test_a_picture_begins_in_the_upper_half_of_a_laptop_s_screen(visit: Visit, l
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+@LONG
 def test_the_bar_shows_what_a_part_reads_and_keeps_the_rest(visit: Visit) -> None:
     page = visit("/elmo?text=A+dog+ran.")
     rested(page)
@@ -282,6 +287,7 @@ def check_tab_stops(page: Page) -> None:
     assert page.evaluate(within) == ["Fullscreen"]
 
 
+@LONG
 def test_on_a_telephone_the_menu_leaves_the_page_that_was_chosen_in_it(visit: Visit) -> None:
     page = visit("/glossary", width=390, height=844)
     page.get_by_test_id("stExpandSidebarButton").click()

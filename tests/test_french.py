@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG
 
 from explorer.errors import ChoiceError
 from explorer.microworld.grammar.conjugation import conjugate
@@ -208,6 +208,7 @@ def test_a_tree_is_said_as_a_teacher_would(tree: object, english: str, french: s
     assert (pair.english, pair.french) == (english, french)
 
 
+@LONG
 def test_it_takes_the_gender_of_what_it_stands_for() -> None:
     tired, wide = translate(crossing("tired")), translate(crossing("wide"))
     assert tired.english == "The animal did not cross the street because it was too tired."
@@ -420,6 +421,7 @@ def test_conjugation(line: str) -> None:
     assert (match.imparfait[0], match.future[0], match.participle) == (past, future, participle)
 
 
+@LONG
 def test_one_english_sentence_has_one_translation() -> None:
     met: dict[str, str] = {}
     for pair in (*drawn(count=MANY), *drawn("test", 1500)):
@@ -437,6 +439,7 @@ def test_the_same_seed_gives_the_same_pairs_in_every_process() -> None:
     assert list(pairs(20, 5)) == list(islice(pairs(300, 5), 20))
 
 
+@LONG
 def test_splits_share_no_sentence_and_training_meets_no_hidden_combination() -> None:
     train, validation, test = drawn(), drawn("validation", 1500), drawn("test", 1500)
     texts = [{p.english for p in part} for part in (train, validation, test)]

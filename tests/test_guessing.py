@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from conftest import some
+from conftest import LONG, some
 from opening import guessing_first, opened
 from plotly.subplots import make_subplots
 from streamlit.testing.v1 import AppTest
@@ -106,6 +106,7 @@ def test_a_verdict_is_beside_the_distribution_that_it_speaks_of_alone() -> None:
     )
 
 
+@LONG
 @pytest.mark.parametrize("lesson", some(LESSONS, "attention", "corruption", "training"))
 def test_no_picture_waits_and_every_question_can_be_shown(lesson: str) -> None:
     at = opened(lesson)
@@ -116,6 +117,7 @@ def test_no_picture_waits_and_every_question_can_be_shown(lesson: str) -> None:
     )
 
 
+@LONG
 @pytest.mark.usefixtures("parts")
 def test_a_picture_is_drawn_at_once_and_the_verdict_waits() -> None:
     at = opened("attention", part="why-d")

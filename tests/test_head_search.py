@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, sample
+from conftest import ALL, LONG, sample
 from scipy.stats import binomtest
 
 import explorer as ex
@@ -58,6 +58,7 @@ def test_the_answers_of_heads_are_those_of_the_trace(bert: TransformerModel, que
             assert (won[layer, :, number] == (sums[0] > sums[1:].max(0))).all()
 
 
+@LONG
 def test_a_head_that_was_made_to_look_at_the_word_is_found(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights planted in head 1.2 are found; noise in all others is not better than the rules."""
     rng = np.random.default_rng(0)
@@ -129,6 +130,7 @@ def test_the_interval_is_wilson_s_by_scipy() -> None:
     assert record.needed.tolist() == [True, False]
 
 
+@LONG
 def test_the_recorded_search_is_what_the_model_does() -> None:
     recorded = results.recorded("heads-bert", HeadSearch)
     again = head_search(

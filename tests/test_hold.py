@@ -7,6 +7,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
+from conftest import LONG
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from test_board import board_of, header
@@ -96,6 +97,7 @@ def test_only_axes_that_carry_the_mark_of_the_sentence_are_framed(trace: ex.Trac
         assert len(hold.framed(go.Figure(thinned)).layout.shapes) == axes, "where it is written, there too"
 
 
+@LONG
 @pytest.mark.parametrize(
     ("lesson", "model"), [("training", "bert"), ("decoding", "gpt2"), ("prompting", "gpt2"), ("elmo", "elmo")]
 )
@@ -106,6 +108,7 @@ def test_the_bar_offers_the_tokens_of_the_page_s_model(lesson: str, model: str) 
     assert list(labels) == theme.labels(ex.load(model, device="cpu").tokens(text))
 
 
+@LONG
 def test_a_held_token_is_the_one_whose_largest_weights_are_framed_until_another_is_chosen() -> None:
     at = opened("heads", part="all-layers", text="The dog was tired because it ran.")
     first = at.selectbox(key="glance.token").value

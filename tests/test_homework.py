@@ -67,6 +67,7 @@ def spoken(markdown: str) -> str:
     return markdown.replace("*", "")
 
 
+@LONG
 @pytest.mark.browser
 def test_a_homework_judges_answers_as_pages_and_notebooks_do_and_is_handed_in(home: Page) -> None:
     guess, number, choice = home.locator("fieldset").all()
@@ -107,6 +108,7 @@ def seen(picture: str) -> Image.Image:
     return Image.open(io.BytesIO(b64decode(picture.partition(",")[2])))
 
 
+@LONG
 @pytest.mark.browser
 def test_a_picture_that_is_kept_is_in_the_hand_in_as_it_was_and_can_be_removed(home: Page) -> None:
     home.locator("fieldset").first.get_by_label("one").check()

@@ -17,7 +17,7 @@ import numpy as np
 import pandas
 import pytest
 import torch
-from conftest import ALL, some
+from conftest import ALL, LONG, SAMPLED, some
 from hypothesis import HealthCheck, Phase, given, settings
 from test_public_names import NAMES
 
@@ -66,6 +66,7 @@ def survives(name: str, args: dict[str, Any]) -> None:
         assert message.strip() and "\n" not in message and len(message) <= LONGEST + 10, message[:2000]
 
 
+@LONG
 def test_every_public_name_is_tried() -> None:
     assert set(hostile.CALLS) | set(hostile.LEFT_OUT) == set(NAMES)
     assert sum(bool(hostile.usual(name)) for name in hostile.CALLS) * EACH > (10_000 if ALL else 500)
@@ -77,11 +78,13 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", some(hostile.CALLS, *list(hostile.CALLS)[::3]))  # test_public_names.py calls each as well
 def test_the_usual_call_works(name: str) -> None:
     hostile.check(hostile.ask(name, hostile.usual(name)))
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", [name for name, make in hostile.CALLS.items() if make is not dict])
 def test_nothing_but_a_result_or_an_error_of_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = tmp_path / "a" / "b" / "c" / "d"
@@ -104,6 +107,7 @@ def test_a_seed_is_checked_everywhere(name: str) -> None:
             hostile.ask(name, {**hostile.usual(name), "seed": seed})
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     "name", some(hostile.CALLS, *list(hostile.CALLS)[3::8], "microworld.uses", "decode", "analysis.saturation")
 )
@@ -267,6 +271,7 @@ AWKWARD = [nested(5000), 10**6000, Unprinted(), [Unprinted()], [10**6000], {10**
 AWKWARDLY = dict.fromkeys(("SetUnit", "AddVector", "board", "fit", "text.word_counts", *[*hostile.CALLS][2::4]))
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", some(hostile.CALLS, *AWKWARDLY))
 def test_what_cannot_be_printed_or_ends_in_another_kind_is_refused(name: str) -> None:
     """Each argument in turn: a message must not print its value the plain way, nor trust the first parts of a long list."""
@@ -275,6 +280,7 @@ def test_what_cannot_be_printed_or_ends_in_another_kind_is_refused(name: str) ->
             survives(name, {**hostile.usual(name), part: value})
 
 
+@SAMPLED
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_an_option_of_a_corruption_is_checked(strategy: str) -> None:
     tokenizer = hostile.model("t5" if strategy == "t5" else "bert").tokenizer

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import ALL, SENTENCE, long, some
+from conftest import ALL, LONG, SENTENCE, long, some
 from hostile import counted_as, note
 from opening import opened
 from safetensors.torch import load_file, save_file
@@ -124,6 +124,7 @@ def outside(place: Path) -> dict[str, float]:
     return {str(path): path.stat().st_mtime for path in place.iterdir()}
 
 
+@LONG
 @pytest.mark.parametrize("kind", some(READERS, *(kind for kind in READERS if kind not in ("theirs", "run"))))
 def test_damaged_files_are_an_error_of_one_line(
     kind: str, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -300,6 +301,7 @@ def test_a_link_is_refused(packed: bytes, tmp_path: Path) -> None:
         archive.unpack(content, tmp_path / "model")
 
 
+@LONG
 def test_bombs_are_refused_whether_they_tell_their_size_or_not(
     packed: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,6 +360,7 @@ def test_a_model_without_attention_is_refused_before_it_is_built(tmp_path: Path,
         assert opening.without_attention(kind, kind.config_class()) == (name == "MambaForCausalLM"), name
 
 
+@LONG
 def test_an_upload_is_shown_and_deleted_and_ours_can_be_taken_along(packed: bytes) -> None:
     at = opened("yours")
     assert not at.exception and "does *not* travel" in " ".join(caption.value for caption in at.caption)

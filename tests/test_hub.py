@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import ALL
+from conftest import ALL, LONG, SAMPLED
 from transformers.utils import logging
 
 import explorer as ex
@@ -108,6 +108,7 @@ def twice(name: str, folder: Path) -> tuple[TransformerModel, HubModel, dict[str
     return ours, ex.load(ex.export(ours, folder / name), native=False, device="cpu"), target_of(ours, "The dog slept.")
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
 def test_edits_do_to_theirs_what_they_do_to_ours(name: str, tmp_path: Path) -> None:
     ours, theirs, target = twice(name, tmp_path)
@@ -146,6 +147,7 @@ PLACES = {"Gemma2ForCausalLM": ["both", "both"], "PhiForCausalLM": ["pre", "besi
 FUSED = ("ModernBertForMaskedLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM")  # whose q, k and v come from one matrix
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", ARCHITECTURES if ALL else BLOCKS)
 def test_what_blocks_add_sums_to_the_next_states_to_the_bit(name: str, tokenizer: Any) -> None:
     if name in REFUSED:
@@ -198,6 +200,7 @@ def test_blocks_that_cannot_be_told_apart_are_refused_with_the_reason(tokenizer:
     assert ex.trace(model, support.TEXT).attention
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bert", "llama", "t5"])
 def test_the_walk_through_theirs_shows_the_numbers_of_ours(name: str, tmp_path: Path) -> None:
     ours, theirs, target = twice(name, tmp_path)
@@ -341,6 +344,7 @@ def test_a_gigantic_model_is_refused_with_the_number() -> None:
         opening.check_memory(transformers.LlamaForCausalLM, config, "llama", (torch.bfloat16,) * 2, free=8 * 10**9)
 
 
+@SAMPLED
 @pytest.mark.parametrize("number_type", [torch.bfloat16, torch.float16, torch.float32], ids=str)
 @pytest.mark.parametrize("kind", ["Qwen3ForCausalLM", "LlamaForCausalLM"])
 def test_a_checkpoint_opens_as_it_is_stored(

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from conftest import LONG
 
 import explorer as ex
 from explorer.text.sentinels import with_sentinels
@@ -28,6 +29,7 @@ ABOUT = "assert [model.about() for model in ex.models().values()]"
 LISTED = "from typer.testing import CliRunner; from explorer.cli import cli; assert 'bert' in CliRunner().invoke(cli, ['models']).output"
 
 
+@LONG
 @pytest.mark.parametrize(
     ("statement", "spared"),
     [

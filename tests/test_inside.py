@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, long
+from conftest import LONG, SENTENCE, long
 from scipy.stats import entropy
 
 import explorer as ex
@@ -46,6 +46,7 @@ def test_the_lens_is_their_last_norm_and_head_on_every_layer(gpt2: TransformerMo
     assert record.gap == 0.0 and np.array_equal(record.chances[-1], record.final[-1])
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
 def test_the_last_layer_of_the_lens_is_the_model(name: str, tmp_path: Path) -> None:
     ours = ex.load(name, device="cpu")
@@ -58,6 +59,7 @@ def test_the_last_layer_of_the_lens_is_the_model(name: str, tmp_path: Path) -> N
         assert np.abs(record.chances[-1] - np.exp(top.logp[:, 0])).max() <= 1e-5
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bart", "t5"])
 def test_without_a_target_the_lens_reads_what_the_model_writes(name: str, tmp_path: Path) -> None:
     ours = ex.load(name, device="cpu")
@@ -81,6 +83,7 @@ def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: Transfor
     assert np.abs(ex.gradient(theirs, SENTENCE, row=4).values - record.values).max() <= 1e-3 * np.abs(record.values).max()
 
 
+@LONG
 @pytest.mark.parametrize("name", ["t5", *long("gpt2", "bert")])
 def test_integrated_gradients_add_up_to_the_difference_of_log_p(name: str) -> None:
     """The completeness axiom of their paper, and the chosen token's own probability."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import LONG, long
+from conftest import LONG, SAMPLED, long
 from learning_page import page_with
 from playwright.sync_api import Browser, Page, expect
 from torch.nn import functional
@@ -106,6 +106,7 @@ def loss_of(model: TransformerModel, batch: dict[str, Any], smoothing: float = 0
     )
 
 
+@SAMPLED
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_training_in_the_page_is_that_of_pytorch(page: Page, tmp_path: Path, kind: str) -> None:
     """The same weights, batches, updates and losses, from the file that the page saves."""
@@ -137,6 +138,7 @@ def test_a_training_in_the_page_is_that_of_pytorch(page: Page, tmp_path: Path, k
     assert len(found["batches"]) == steps
 
 
+@LONG
 @pytest.mark.parametrize("kind", ("encoder", "letters"))
 def test_its_tokens_are_those_of_its_file(page: Page, tmp_path: Path, kind: str) -> None:
     model = loaded(page, tmp_path, TINY | KINDS[kind])
@@ -151,6 +153,7 @@ def test_its_tokens_are_those_of_its_file(page: Page, tmp_path: Path, kind: str)
         assert page.evaluate("(ids) => training.corpus.tokenizer.decode(ids)", found[-2]) == model.tokenizer.decode(found[-2])
 
 
+@SAMPLED
 @pytest.mark.parametrize("task", TASKS)
 def test_the_answer_of_every_task_is_right_and_what_is_held_out_is_not_learned(page: Page, task: str) -> None:
     drawn = page.evaluate(
@@ -183,6 +186,7 @@ def test_a_question_is_shown_without_its_answer(page: Page, kind: str) -> None:
         assert GOOD[data](read, said), (read, said)
 
 
+@SAMPLED
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_board_reads_the_tokens_of_an_example_and_the_layers_are_read_as_the_lens_reads_them(
     page: Page, tmp_path: Path, kind: str
@@ -205,6 +209,7 @@ def test_a_board_reads_the_tokens_of_an_example_and_the_layers_are_read_as_the_l
     assert mine == [[row[place].strip() or row[place] for place in places[:shown]] for row in found.texts]
 
 
+@LONG
 def test_going_back_and_on_computes_the_same_again(page: Page) -> None:
     losses = page.evaluate(
         """(settings) => { const t = new Training(settings), run = (count) => Array.from({ length: count }, () => t.advance().loss);
@@ -262,6 +267,7 @@ def test_of_many_moments_every_second_one_is_kept(page: Page) -> None:
     assert len(kept) <= 25 and kept == list(range(0, 61, gap)) and gap > 1
 
 
+@LONG
 @pytest.mark.parametrize("family", ("decoder", *long("encoder", "encoder-decoder")))
 def test_it_learns(page: Page, family: str) -> None:
     before, after, right = page.evaluate(
@@ -333,6 +339,7 @@ def test_a_hand_starts_pauses_steps_and_goes_back(shown: Shown) -> None:
     expect(page.get_by_role("button", name="Start", exact=True)).to_be_visible()
 
 
+@LONG
 def test_a_saved_model_opens_in_python_and_in_the_page(shown: Shown, tmp_path: Path) -> None:
     page = shown()
     trained(page, 5)
@@ -394,6 +401,7 @@ def test_a_saved_training_that_was_edited_or_cut_asks_for_nothing_that_no_page_t
     )
 
 
+@LONG
 def test_a_loss_that_grows_without_end_is_said_and_the_last_good_moment_offered(shown: Shown) -> None:
     page = shown()
     trained(page, 22)
@@ -413,6 +421,7 @@ def test_a_loss_that_grows_without_end_is_said_and_the_last_good_moment_offered(
     assert page.evaluate("explorerTrainings[0].steps.at(-1).loss") < 10
 
 
+@LONG
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -443,6 +452,7 @@ def test_an_own_text_is_read_or_refused_in_a_sentence(shown: Shown, text: str, s
     assert not page.locator(".learning script").count() and "NaN" not in page.locator(".learning").inner_text()
 
 
+@LONG
 def test_a_training_that_begins_without_a_text_says_what_it_needs(shown: Shown) -> None:
     page = shown(source={"data": "own", "unit": "words", "text": ""})
     for name in ("Start", "One step", "Save the model"):
@@ -472,6 +482,7 @@ def test_the_dials_count_the_weights_at_once_and_refuse_what_does_not_fit(shown:
     expect(page.get_by_label("Masked")).to_be_visible()
 
 
+@LONG
 def test_it_rests_while_its_tab_is_hidden(shown: Shown) -> None:
     page = shown()
     turn = """(hidden) => { Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
@@ -487,6 +498,7 @@ def test_it_rests_while_its_tab_is_hidden(shown: Shown) -> None:
     page.wait_for_function("(step) => explorerTrainings[0].at > step", arg=step)
 
 
+@LONG
 def test_the_page_answers_while_it_trains_and_fits_a_telephone(shown: Shown) -> None:
     page = shown(320, dim=32, batch=16)
     press(page, "Start")
@@ -527,6 +539,7 @@ def test_a_page_of_the_app_trains_without_its_server(visit: Callable[..., Page],
     expect(page.get_by_text("Held-out texts, at step")).to_be_visible()
 
 
+@LONG
 def test_the_map_marks_when_each_token_was_first_the_most_probable_and_leads_back(shown: Shown) -> None:
     page = shown(1280, dim=16, layers=1, batch=4)
     page.evaluate("""async () => {
@@ -556,6 +569,7 @@ def test_the_map_marks_when_each_token_was_first_the_most_probable_and_leads_bac
         assert row == 0 or places[row - 1][column] != places[-1][column]
 
 
+@LONG
 def test_a_cell_of_the_map_opens_the_board_of_that_moment_and_the_board_follows_the_training(shown: Shown) -> None:
     page = shown(1280, dim=16, layers=1, batch=4)
     trained(page, 21)
@@ -573,6 +587,7 @@ def test_a_cell_of_the_map_opens_the_board_of_that_moment_and_the_board_follows_
     page.wait_for_function(f"explorerTrainings[0].board.live && {found}?.data.model.endsWith(' 0')")
 
 
+@LONG
 def test_the_runs_of_a_page_are_listed_with_what_each_changes(shown: Shown) -> None:
     page = shown(1280, dim=16, layers=1, batch=4)
     expect(page.locator(".listed")).to_be_hidden()
@@ -603,6 +618,7 @@ def test_the_runs_of_a_page_are_listed_with_what_each_changes(shown: Shown) -> N
     assert page.locator(".runs tbody tr").count() == 5
 
 
+@LONG
 def test_the_link_of_a_run_holds_it_and_whoever_opens_it_trains_the_same(shown: Shown) -> None:
     page = shown(1280, dim=16, layers=1, batch=4, rate=0.013, positions="rope", seed=23, source={"data": "sort"})
     press(page, "Copy this run's link")
@@ -684,6 +700,7 @@ def test_the_link_of_a_run_on_an_own_text_asks_for_the_text(shown: Shown) -> Non
     assert page.evaluate("explorerTrainings[0].measured.at(-1)[1].loss") == pytest.approx(run.loss, rel=1e-5)
 
 
+@LONG
 def test_two_trainings_on_one_page_do_not_disturb_each_other(shown: Shown) -> None:
     page = shown(1280, dim=16, layers=1, batch=4)
     page.evaluate("""async (settings) => {

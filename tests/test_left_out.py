@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from test_model_edits import SENTENCE, TARGET, pair, said
 from test_whatif_lesson import page, titles
 from torch import Tensor, nn
@@ -129,6 +130,7 @@ def test_it_writes_as_its_whole_pass_says(setting: dict[str, Any], preset: str) 
     assert written[0].logp == pytest.approx(written[1].logp, abs=1e-3)
 
 
+@LONG
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_it_trains_and_is_opened_again(setting: dict[str, Any], tmp_path: Path) -> None:
     texts = ex.microworld.texts(40, 1)

@@ -47,6 +47,7 @@ def test_the_guide_for_teachers_is_written_from_the_lectures() -> None:
     assert teaching.written(guide.replace("| 0 | ", "| 1 | ")) == guide, "every table is written"
 
 
+@LONG
 @pytest.mark.parametrize("lesson", some(LESSONS, "attention", "elmo"))
 def test_the_parts_that_are_read_from_a_page_s_source_are_those_that_it_shows(lesson: str) -> None:
     at = opened(lesson)
@@ -251,6 +252,7 @@ def test_a_hand_out_has_a_page_for_each_step_and_the_answers_on_the_last(tmp_pat
     )
 
 
+@LONG
 @pytest.mark.parametrize("options", ['options = ["yes", "no"]\nanswer = "no"', "answer = 3"], ids=["options", "number"])
 def test_a_step_s_own_question_is_asked_while_it_is_presented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str

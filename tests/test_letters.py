@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Visit, long
+from conftest import LONG, Visit, long
 from playwright.sync_api import Page, expect
 from scipy.special import softmax
 from test_board import header
@@ -37,6 +37,7 @@ def read_page(visit: Visit, tmp_path: Path) -> Callable[[bytes], Page]:
     return read
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("older", [*long(False), True])
 def test_a_browser_reads_them_back(older: bool, read_page: Callable[[bytes], Page]) -> None:
@@ -63,6 +64,7 @@ def test_a_step_is_the_largest_error_and_outliers_are_kept() -> None:
     assert not as_read(np.zeros((1, 2, 2), np.float32)).any()
 
 
+@LONG
 @pytest.mark.browser
 def test_the_page_says_how_far_its_steps_move_a_weight(read_page: Callable[[bytes], Page], trace: Trace) -> None:
     data, attention = pack(trace, budget=16_000, first=("encoder", 1)), trace.attention[1]
@@ -81,6 +83,7 @@ def test_the_page_says_how_far_its_steps_move_a_weight(read_page: Callable[[byte
     assert printed is not None and moved["weights"] <= float(printed[1]) <= 2 * moved["weights"], "rounded up"
 
 
+@LONG
 @pytest.mark.browser
 def test_a_file_keeps_all_layers_and_says_how_far_its_steps_move_what_leaves_them(
     read_page: Callable[[bytes], Page], trace: Trace, tmp_path: Path

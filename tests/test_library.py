@@ -41,6 +41,7 @@ def folder(bert: TransformerModel, tmp_path: Path) -> Path:
     return store.write(bert, tmp_path / "mine", card="# mine")
 
 
+@LONG
 def test_shipped_models_open_by_name_and_come_with_a_card() -> None:
     shelf = ex.models()
     assert {"bert", "gpt2"} <= set(shelf)
@@ -50,6 +51,7 @@ def test_shipped_models_open_by_name_and_come_with_a_card() -> None:
         assert "Make it again" in (shelved.folder / "CARD.md").read_text("utf-8")
 
 
+@LONG
 def test_opening_a_model_draws_nothing() -> None:
     """Weights that a file holds are not drawn first: that took a quarter of the time, and moved the numbers of whoever draws next."""
     torch.manual_seed(3)

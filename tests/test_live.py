@@ -167,6 +167,7 @@ def edits_for(model: Any, stream: str, queries: int, keys: int) -> list[tuple[ex
     return [(edit, {"edit": type(edit).__name__, "stream": stream, **fields}) for edit, fields in every]
 
 
+@LONG
 @pytest.mark.parametrize("name", TRANSFORMERS if ALL else ["t5"])
 def test_every_edit_changes_what_it_changes_in_python(page: Page, name: str) -> None:
     model, text = opened(page, name), "The dog ran home because it was tired."
@@ -222,6 +223,7 @@ def saved(tmp_path: Path, name: str, text: str) -> Path:
     return Path(ex.save(ex.board(trace, model=model), tmp_path / f"{name}.html"))
 
 
+@LONG
 @pytest.mark.parametrize("name", (*long("bert", "gpt2"), "bart"))
 def test_a_saved_board_reads_what_is_typed_from_the_disk_without_network(browser: Browser, tmp_path: Path, name: str) -> None:
     file = saved(tmp_path, name, "A dog ran home.")
@@ -303,6 +305,7 @@ EDITED: tuple[tuple[str, str], ...] = (  # what somebody wrote into the header o
 )  # fmt: skip
 
 
+@LONG
 def test_a_model_that_was_edited_by_hand_is_refused_in_a_sentence_and_keeps_no_page_busy(page: Page) -> None:
     data = packed_model(ex.load("bert-tiny", device="cpu"))
     assert data is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ALL, LONG, Visit, long
+from conftest import ALL, LONG, SAMPLED, Visit, long
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
 from test_board_homes import in_jupyterlab
@@ -44,6 +44,7 @@ def test_draws_are_numpy_s(browser: Browser) -> None:
     page.close()
 
 
+@SAMPLED
 @pytest.mark.parametrize("way", [0, 1, 2, 6, 8] if not ALL else range(len(WAYS)), ids=lambda n: f"{WAYS[n][0]}-{n}")
 @pytest.mark.parametrize("name", WRITERS if ALL else ("gpt2", "t5"))
 def test_every_step_is_python_s(page: Page, name: str, way: int) -> None:
@@ -92,6 +93,7 @@ def text_of(strategy: str, **options: Any) -> str:
     ).strip()
 
 
+@LONG
 def test_a_hand_leads_it_step_by_step_and_to_the_end(figure: Page) -> None:
     part, status = figure.locator(".decoder"), figure.locator(".decoder .says")
     written = part.locator(".written strong")
@@ -110,6 +112,7 @@ def test_a_hand_leads_it_step_by_step_and_to_the_end(figure: Page) -> None:
     assert written.inner_text() == steps[0].text.strip() and status.inner_text().startswith("Token 1:")
 
 
+@LONG
 def test_each_strategy_has_its_settings_and_a_seed_draws_what_it_draws_in_python(figure: Page) -> None:
     part = figure.locator(".decoder")
     part.get_by_label("Strategy").select_option("sample")
@@ -160,6 +163,7 @@ EVERY_FRAME = """async ([selectors, steps]) => {
 }"""
 
 
+@LONG
 @pytest.mark.parametrize("way", [*long("greedy"), "beam"])
 def test_no_moment_of_its_motion_is_without_the_figure(figure: Page, way: str) -> None:
     figure.locator(".decoder").get_by_label("Strategy").select_option(way)
@@ -175,6 +179,7 @@ def test_no_moment_of_its_motion_is_without_the_figure(figure: Page, way: str) -
     assert (seen[:, 1] > 0).all() and (np.diff(seen[:, 1]) >= 0).all(), "what is written or searched grows, and never blinks"
 
 
+@LONG
 def test_a_token_flies_from_its_row_and_those_before_it_stay_the_same_objects(figure: Page) -> None:
     figure.wait_for_function("explorerDecoders[0].at === 0")
     moved = figure.evaluate(
@@ -215,6 +220,7 @@ def test_a_token_flies_from_its_row_and_those_before_it_stay_the_same_objects(fi
     assert moved["off"] < 1.5 and moved["opacity"] in (None, "", "1", 1), moved
 
 
+@LONG
 def test_reduced_motion_moves_nothing_and_a_touch_pauses(figure: Page) -> None:
     part = figure.locator(".decoder")
     pressed = (
@@ -249,6 +255,7 @@ def test_a_token_that_is_held_is_marked_in_every_step_and_can_be_forced(figure: 
     figure.wait_for_function("explorerDecoders[0].steps.length === 1 && explorerDecoders[0].force.length === 0")
 
 
+@LONG
 def test_the_tree_keeps_what_python_keeps_and_shows_what_is_pruned(figure: Page) -> None:
     part = figure.locator(".decoder")
     part.get_by_label("Strategy").select_option("beam")
@@ -270,6 +277,7 @@ def test_the_tree_keeps_what_python_keeps_and_shows_what_is_pruned(figure: Page)
     assert {key for key in kept if states[key] == "pruned"} == kept - alive, "a text that nothing goes on from is pruned"
 
 
+@LONG
 def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page) -> None:
     part = figure.locator(".decoder")
     for prompt, sentence in (("", "prompt is empty"), ("dog " * 300, "no room to continue")):
@@ -281,6 +289,7 @@ def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page) -> None:
         figure.wait_for_function("explorerDecoders[0].steps.length === 1")
 
 
+@LONG
 def test_the_board_reads_what_was_written(figure: Page) -> None:
     part = figure.locator(".decoder")
     figure.wait_for_function("explorerDecoders[0].steps.length === 1")
@@ -292,6 +301,7 @@ def test_the_board_reads_what_was_written(figure: Page) -> None:
     figure.wait_for_function("(text) => explorerBoards[0].state().text === text", arg=PROMPT + written)
 
 
+@LONG
 @pytest.mark.parametrize(
     ("name", "text"),
     [*long(("transformer", "The cat slept in the garden.")), ("t5", "The<extra_id_0> did not cross the<extra_id_1>.")],
@@ -311,6 +321,7 @@ def test_the_board_of_an_encoder_decoder_reads_what_its_decoder_writes(
     page.close()
 
 
+@LONG
 def test_in_the_app_python_s_steps_are_drawn_first_and_the_page_takes_its_own_after_a_change(visit: Visit) -> None:
     page, model = visit("/decoding?part=greedy&beginning=The+dog"), ex.load("gpt2", device="cpu")
     part, text = page.locator(".decoder"), page.locator(".decoder .written strong")

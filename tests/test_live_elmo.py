@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import some
+from conftest import LONG, SAMPLED, some
 from offline import Watch
 from offline import opened as opened_page
 from playwright.sync_api import Browser, Page, expect
@@ -30,6 +30,7 @@ STATES = """(text) => {
 CELLS = "all => all.map(row => [...row.cells].map(cell => cell.textContent))"
 
 
+@SAMPLED
 @pytest.mark.parametrize("text", some(TEXTS, *TEXTS[::4]))
 def test_every_state_of_an_elmo_is_python_s(page: Page, text: str) -> None:
     model = opened(page, "elmo")
@@ -58,6 +59,7 @@ def figure(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     shown.context.close()
 
 
+@LONG
 def test_the_picture_says_what_each_direction_expects(figure: Page) -> None:
     model = ex.load("elmo", device="cpu")
     figure.get_by_label("Your sentence").fill(TEXT)
@@ -125,6 +127,7 @@ def test_what_an_elmo_does_not_have_is_refused(figure: Page) -> None:
         ex.board(ex.trace(model, TEXT), model=model)
 
 
+@LONG
 def test_a_figure_follows_its_mode(browser: Browser, tmp_path: Path) -> None:
     model: Any = ex.load("elmo", device="cpu")
     file = ex.save(ex.live(model, OTHER, mode="dark"), tmp_path / "dark.html")

@@ -62,6 +62,7 @@ def shown(page: Page, text: str) -> dict[str, Any]:
     return state
 
 
+@LONG
 def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Visit) -> None:
     page = visit("/attention?part=walk")
     page.wait_for_function("globalThis.explorerBoards?.length === 1")
@@ -91,6 +92,7 @@ def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Vi
     expect(box).to_have_value(FIRST.replace("cat", "[MASK]"))  # and the page follows what a hand changed
 
 
+@LONG
 def test_what_is_typed_before_the_board_has_come_is_read_by_it(browser: Browser, app: tuple[str, Path]) -> None:
     page, held = browser.new_context().new_page(), list[Route]()
     page.route("**/*-board.js", lambda route: held.append(route))
@@ -143,6 +145,7 @@ def test_a_board_that_is_drawn_anew_holds_what_a_hand_changed_and_takes_it_back(
     assert page.evaluate(state) == first
 
 
+@LONG
 def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str, Path]) -> None:
     page = visit("/heads?part=board")
     page.wait_for_function("globalThis.explorerBoards?.length === 1")
@@ -168,6 +171,7 @@ def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str
         assert status(f"{app[0]}/weights/{odd}") in (400, 404), odd
 
 
+@LONG
 def test_a_move_brings_the_board_s_script_no_second_time(visit: Visit) -> None:
     """Streamlit sends the script of a component with every change of what it is told: a board's is 300 kB."""
     page, sizes = visit("/glossary"), list[int]()
@@ -192,6 +196,7 @@ def test_where_the_script_does_not_arrive_one_sentence_says_so(browser: Browser,
     page.context.close()
 
 
+@LONG
 def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(browser: Browser, app: tuple[str, Path]) -> None:
     page = browser.new_context().new_page()
     page.route("**/weights/*.bin", lambda route: route.abort())
@@ -258,6 +263,7 @@ def packs(name: str) -> bytes:
     return data[:-20_000] + b"\xff\x7f" * 10_000 if fault else data
 
 
+@LONG
 def test_two_models_on_a_page_answer_for_themselves(both: Page) -> None:
     for n, name in enumerate(("bert", "gpt2")):
         trace = ex.trace(ex.load(name, device="cpu"), FIRST, scores=True)
@@ -276,6 +282,7 @@ def test_the_sentence_that_was_typed_last_wins_with_and_without_workers(pages: A
     expect(page.get_by_label("Your sentence")).to_be_visible()
 
 
+@LONG
 @pytest.mark.parametrize(
     ("model", "why"),
     [
@@ -294,6 +301,7 @@ def test_a_damaged_model_is_one_sentence_on_its_page(pages: Any, model: str, why
     expect(page.locator("#b1 .board[data-state=ready]")).to_be_visible()
 
 
+@LONG
 @pytest.mark.parametrize("name", ("bert", *long("elmo", "bart")))
 def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any, name: str) -> None:
     page = pages((name, FIRST))
@@ -309,6 +317,7 @@ def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any, name: str) -> No
     expect(page.locator("[role=status]")).to_be_hidden()
 
 
+@LONG
 def test_a_long_text_never_holds_its_page_up(both: Page) -> None:
     """The longest wait for a frame within each of five readings of 128 tokens. A busy machine holds one of them up; a reading
     that ran in the page itself would hold up all five."""

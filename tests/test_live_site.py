@@ -15,7 +15,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 import numpy as np
 import pytest
-from conftest import ALL, long
+from conftest import ALL, LONG, long
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from offline import Watch, free_port, opened, server
 from PIL import Image
@@ -79,6 +79,7 @@ def links(page: Page) -> list[str]:
     ]
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "mode"), [*long((1280, "light")), (390, "dark")])
 def test_every_link_is_followed_and_nobody_outside_is_asked(
@@ -120,6 +121,7 @@ def test_its_pages_are_readable_for_everybody(browser: Browser, address: str, mo
         page.context.close()
 
 
+@LONG
 @pytest.mark.browser
 def test_a_page_s_model_is_the_shipped_one_to_the_bit_and_answers_as_in_python(browser: Browser, address: str) -> None:
     page = opened(browser, Watch(), f"{address}models/gpt2.html#decoder")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG
 
 import explorer as ex
 from explorer.analysis.evaluation.windows import MOST, cut
@@ -34,6 +34,7 @@ def held_windows(model: TrainableModel, text: str) -> list[str]:
     return cut(text, model.tokenizer, model.longest)
 
 
+@LONG
 @pytest.mark.parametrize("name", ASKED)
 def test_a_chapter_is_measured_whole(name: str) -> None:
     run = trained(name, CHAPTERS)
@@ -53,6 +54,7 @@ def test_a_chapter_is_measured_whole(name: str) -> None:
     assert f"(1 text in {len(windows)} windows, {step.counts['predictions']:,} predictions)" in measured(step)
 
 
+@LONG
 @pytest.mark.parametrize("name", ASKED)
 def test_a_window_counts_as_a_text_of_its_own(name: str) -> None:
     """What is found on a chapter is what is found on its windows as separate texts; short texts are left as they are."""
@@ -74,6 +76,7 @@ def test_windows_end_between_sentences_then_words_then_letters() -> None:
     assert "".join(letters).replace(" ", "") == "x" * 300 and all(len(tokenizer.encode(window)) <= 10 for window in letters)
 
 
+@LONG
 def test_a_run_looks_at_some_windows_of_each_chapter_and_a_card_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     most, times = (MOST, 12) if ALL else (MOST // 4, 3)
     monkeypatch.setattr("explorer.analysis.evaluation.windows.MOST", most)

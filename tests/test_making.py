@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import ALL, LONG, some
+from conftest import ALL, LONG, SAMPLED, some
 
 import explorer as ex
 from explorer.models import store
@@ -183,6 +183,7 @@ def test_the_time_that_is_left_is_the_rule_of_three(small: Path) -> None:
     assert making.line(first, [first, other]).endswith("0 of 2 trained, 2 min left.")
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", some(LONGER, *list(LONGER)[::4]))
 def test_every_recipe_can_be_carried_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its plan and its shape are accepted, at half a million to four million weights; here with few texts."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, some
+from conftest import ALL, LONG, SAMPLED, some
 
 import explorer as ex
 from explorer.analysis.evaluation import blanks, causal, head_weights, masked, probing, restored, scores, translated
@@ -433,6 +433,7 @@ ODD = [
 ]
 
 
+@SAMPLED
 @pytest.mark.parametrize(("preset", "kind"), some(product(("bert", "gpt2", "bart", "t5", "electra"), SHORT), *ODD))
 def test_short_models_and_odd_texts_are_measured_as_far_as_they_go(preset: str, kind: str) -> None:
     run = ex.fit(preset, corpus=SHORT[kind], steps=2, batch=4, device="cpu", pieces=400, length=10, **SMALL)
@@ -453,6 +454,7 @@ def test_measuring_says_the_same_each_time_and_leaves_the_model_as_it_was(bert: 
     assert all(np.array_equal(first.probes[name], other.probes[name]) for name in first.probes)
 
 
+@LONG
 def test_a_run_that_is_measured_trains_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
     ends = []
     for checks in (0, 20):
@@ -489,6 +491,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(corpora, name, lambda count, *rest, real=real, **named: real(min(count, 300), *rest, **named))
 
 
+@LONG
 def test_what_is_held_out_is_never_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
     fewer(monkeypatch)
     for name in CORPORA:

@@ -12,7 +12,7 @@ from itertools import islice, product
 from pathlib import Path
 
 import pytest
-from conftest import ALL, long, sample
+from conftest import ALL, LONG, long, sample
 
 from explorer.errors import ChoiceError
 from explorer.microworld import HELD_OUT, SPLITS, VERSION, WORLDS, Story, labelled, pairs, statistics, stories
@@ -71,6 +71,7 @@ def test_seeds_and_splits_differ() -> None:
 WRONG_ARTICLE = re.compile(r"\b[Aa] (?!un|uni|eu|one)[aeio]\w+|\b[Aa]n (?!hour|honest)[^aeiou\W]\w+")
 
 
+@LONG
 def test_stories_have_four_to_ten_sentences_and_hold_none_of_the_lectures() -> None:
     for split in SPLITS:
         for story in stories(1500 if ALL else 600, 9, split):
@@ -85,6 +86,7 @@ def _well_formed(story: Sequence[str]) -> None:
     assert all(s[-1] in '.!?"' and not re.search(r"  |[{<%|␣]", s) for s in story), story
 
 
+@LONG
 @pytest.mark.parametrize("version", WORLDS)
 def test_labels_lie_where_the_words_stand(version: str) -> None:
     for story, plain in zip(told_in(version)[:FEW], stories(FEW, 0, version=version), strict=True):
@@ -95,6 +97,7 @@ def test_labels_lie_where_the_words_stand(version: str) -> None:
         assert between.strip() == "" and {word.pos for word in story.words} <= POS
 
 
+@LONG
 @pytest.mark.parametrize(
     ("version", "old"), [*long((VERSION, set())), (NEW, {script.name for script in scripts()})], ids=[VERSION, NEW]
 )
@@ -179,6 +182,7 @@ def test_splits_share_no_fact_and_held_out_words_stay_in_the_test() -> None:
     assert not facts["train"] & (facts["test"] | facts["validation"]) and not facts["test"] & facts["validation"]
 
 
+@LONG
 def test_the_world_is_as_varied_and_as_rich_as_its_card_promises() -> None:
     size, form = statistics.size([s.sentences for s in told()]), statistics.skeletons(told())
     grammar, names = statistics.grammar(told()), statistics.names(told())
@@ -360,6 +364,7 @@ def test_a_version_that_is_no_longer_made_is_refused_with_the_command_that_train
         next(stories(1, 0, version="1.1"))
 
 
+@LONG
 def test_the_verb_agrees_with_its_subject_past_a_relative_clause() -> None:
     """*The tourist who lived near the stadium was brave.* The first version has *were* in some of these sentences."""
     many, text = (

@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import LONG, long
+from conftest import LONG, SAMPLED, long
 
 ROOT = Path(__file__).parent.parent
 MISSING = "{} needs {}, which is not installed here. Install it with: pip install {}\n"
@@ -49,6 +49,7 @@ def without(code: str, folder: Path, names: tuple[str, ...] = ABSENT) -> subproc
     return subprocess.run(program, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
+@LONG
 def test_models_are_opened_traced_trained_and_asked_without_any_of_them(tmp_path: Path) -> None:
     code = """
 bert = ex.load("bert", device="cpu")
@@ -66,6 +67,7 @@ print(sorted(set(sys.modules) & absent))
     assert first == "4 [1, 2] 3 decoder" and second == "6 Attention, step by step" and third == "[]"
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     ("name", "absent"),
     [("show", "ipywidgets"), ("ask", "ipywidgets"), ("board", "anywidget"), ("views", "plotly"), ("save", "plotly")],
@@ -87,6 +89,7 @@ def test_commands_say_it_in_one_line(name: str, absent: str, tmp_path: Path) -> 
     assert done.returncode == 2 and done.stdout == "" and done.stderr == MISSING.format(f"explorer {name}", absent, absent)
 
 
+@LONG
 def test_the_doctor_speaks_where_there_is_no_streamlit(tmp_path: Path) -> None:
     done = command("doctor", tmp_path, "streamlit", "kaleido")
     assert done.returncode == 0 and "torch" in done.stdout and done.stderr == ""

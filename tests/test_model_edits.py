@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, long
+from conftest import ALL, LONG, long
 from test_twins import BERTS, CLASSES, PADDED
 from torch import Tensor, nn
 
@@ -135,6 +135,7 @@ def edits_of(preset: str, model: TransformerModel) -> list[Edit]:
     return edits
 
 
+@LONG
 @pytest.mark.parametrize("preset", CLASSES if ALL else SOME)
 def test_edits_are_the_same_hooks_on_theirs(preset: str) -> None:
     ours, twin = pair(preset)
@@ -164,6 +165,7 @@ def test_several_edits_act_together(tmp_path: Path) -> None:
     np.testing.assert_allclose(mine.at("decoder", 1).q[1, 3], np.linspace(-3, 3, 8), rtol=1e-6)
 
 
+@LONG
 @pytest.mark.parametrize("name", ["GPT2LMHeadModel", "T5ForConditionalGeneration", "GPTNeoXForCausalLM", "BertForPreTraining",
                                   *long("LlamaForCausalLM", "BartForConditionalGeneration", "Gemma2ForCausalLM")])  # fmt: skip
 def test_their_classes_are_edited_too(name: str) -> None:

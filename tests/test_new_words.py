@@ -91,6 +91,7 @@ def test_answers_are_those_of_the_lexicon() -> None:
         assert (example.label == "right") == (alive == is_alive)
 
 
+@LONG
 def test_the_words_stand_in_the_stories_of_pre_training() -> None:
     """Both halves of every class are told of: what a test asks about can be known."""
     spoken = {word.strip('.,"?!').lower() for story in microworld.stories(2500, 0) for line in story for word in line.split()}
@@ -101,6 +102,7 @@ def test_the_words_stand_in_the_stories_of_pre_training() -> None:
                 assert len(missing) <= len(words) // 8, (answer, missing)
 
 
+@LONG
 def test_pre_training_answers_what_labels_do_not_teach() -> None:
     """The same labelled names; only who has read stories knows the others."""
     scores = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import sample
+from conftest import LONG, SAMPLED, sample
 
 import explorer as ex
 from explorer.models import ngram_files
@@ -90,6 +90,7 @@ def corpus(rng: np.random.Generator, size: int, rows: int) -> list[list[int]]:
     return [[0, *rng.choice(size, n, p=weights / weights.sum()).tolist()] for n in lengths] + [[]]
 
 
+@SAMPLED
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_every_probability_is_the_paper_s(order: int, smoothing: str) -> None:
@@ -138,6 +139,7 @@ def four(gpt2: TransformerModel, split: Split) -> NGram:
     return train(split[0], gpt2.tokenizer)
 
 
+@LONG
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_a_longer_context_guesses_new_stories_better(smoothing: str, gpt2: TransformerModel, split: Split) -> None:
     perplexities = [train(split[0], gpt2.tokenizer, order=n, smoothing=smoothing).perplexity(split[1]) for n in (1, 2, 3, 4)]

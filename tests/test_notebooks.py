@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ALL, TABLE
+from conftest import ALL, LONG, TABLE
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
@@ -63,6 +63,7 @@ def check_formula(done: nbformat.NotebookNode) -> None:
     assert check.outputs[-1]["data"]["text/plain"].startswith("✓ Right")
 
 
+@LONG
 def test_commits_in_turn_run_every_notebook(tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"]
     assert turn(tmp_path) == 0, "no repository here"

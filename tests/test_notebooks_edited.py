@@ -9,7 +9,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from conftest import ALL, some
+from conftest import ALL, LONG, some
 from test_notebooks import NOTEBOOKS, turn
 
 import explorer as ex
@@ -60,6 +60,7 @@ def outcomes(cells: list[str], patch: pytest.MonkeyPatch) -> list[Any]:
     return came
 
 
+@LONG
 @pytest.mark.parametrize(("path", "way"), SOME, ids=lambda part: getattr(part, "stem", part))
 def test_a_notebook_follows_its_first_cell(
     path: Path, way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -81,6 +82,7 @@ def computing(path: Path, model: str) -> list[str]:
     return [code for code in code_of(path, MODEL=model) if not SHOWS.search(code)]
 
 
+@LONG
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem in FORMULA], ids=lambda path: path.stem)
 @pytest.mark.parametrize("model", some(SHIPPED, "bert", "gpt2", "t5", "word2vec"))
 def test_the_formula_is_that_of_every_model(path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +127,7 @@ def test_a_notebook_computes_asks_and_invites(path: Path) -> None:
     )
 
 
+@LONG
 @pytest.mark.parametrize(
     "path", EDITED if ALL else [EDITED[turn(Path(__file__).parent) % len(EDITED)]], ids=lambda path: path.stem
 )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import opened, session
 from test_training import SMALL, TEXTS, weights
 from torch.nn import functional
@@ -88,6 +89,7 @@ def test_a_registered_objective_trains(gpt2: TransformerModel, toy: Objective) -
     assert along(run.model, TEXTS[:4], plan={"objective": "toy"}, places=2).task == "toy"
 
 
+@LONG
 def test_it_goes_on_to_the_same_bits(gpt2: TransformerModel, toy: Objective, tmp_path: Path) -> None:
     straight = begun(gpt2)
     list(straight)
@@ -112,6 +114,7 @@ def test_it_is_refused_where_it_does_not_fit(bert: TransformerModel, toy: Object
         ex.fit("gpt2", packed=True, **settings)
 
 
+@LONG
 def test_its_run_is_shown_with_its_sentence_and_without_it_by_its_name(
     gpt2: TransformerModel, toy: Objective, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

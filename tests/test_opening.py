@@ -153,6 +153,7 @@ def predictions(text: str, span: tuple[int, int]) -> dict[str, WordPrediction]:
     return {name: word_prediction(ex.load(name, device="cpu"), text, span, top=3) for name in NAMES}
 
 
+@LONG
 def test_the_record_is_what_python_computes() -> None:
     spans = word_offsets(lesson.TEXT)
     for n in range(len(spans)) if ALL else (0, 2, 9):
@@ -166,6 +167,7 @@ def test_the_record_is_what_python_computes() -> None:
                 np.testing.assert_allclose([*side["shares"], side["truth"]], [*shares, truth], rtol=1e-4, atol=1e-7)
 
 
+@LONG
 def test_a_guess_is_as_probable_as_the_word_itself_would_be() -> None:
     span = span_of(lesson.WORD, lesson.TEXT)
     assert span is not None and lesson.WORD in record()["chips"] and len(set(record()["chips"])) == 4
@@ -177,6 +179,7 @@ def test_a_guess_is_as_probable_as_the_word_itself_would_be() -> None:
                 np.testing.assert_allclose(shares, prediction.truth, rtol=1e-3, atol=1e-6)
 
 
+@LONG
 def test_the_film_shows_one_row_of_the_formula_of_attention() -> None:
     film = record()["inside"]
     text = lesson.TEXT.replace(lesson.WORD, "[MASK]")
@@ -253,6 +256,7 @@ SETS_OUT = """() => {
 }"""
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("width", (1280, 390))
 def test_the_words_of_the_lane_go_into_the_column(shown: Callable[..., Page], width: int) -> None:
@@ -266,6 +270,7 @@ def test_the_words_of_the_lane_go_into_the_column(shown: Callable[..., Page], wi
     assert np.abs(page.evaluate(SETS_OUT)).max() > 40
 
 
+@LONG
 @pytest.mark.browser
 def test_it_plays_only_while_it_is_seen_and_once(shown: Callable[..., Page]) -> None:
     page = shown()
@@ -282,6 +287,7 @@ def test_it_plays_only_while_it_is_seen_and_once(shown: Callable[..., Page]) -> 
     assert page.evaluate(f"[{O}.film.playing, {O}.own]") == [False, True], "it came back to a page that had seen it"
 
 
+@LONG
 @pytest.mark.browser
 def test_reduced_motion_has_four_stills(shown: Callable[..., Page]) -> None:
     page = shown(motion="reduce")
@@ -310,6 +316,7 @@ def test_nothing_is_below_the_fold_or_beside_the_window(shown: Callable[..., Pag
     )
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", ("dark", *long("light")))
 def test_it_is_readable_for_everybody(shown: Callable[..., Page], mode: str) -> None:
@@ -351,6 +358,7 @@ FITS = """() => {
 SLID = f"Promise.all({O}.sentence.handle.getAnimations().map((one) => one.finished.catch(() => {{}}))).then(() => true)"
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "height"), some(WINDOWS, WINDOWS[2]))
 def test_the_gap_is_as_wide_as_the_word_that_is_chosen(shown: Callable[..., Page], width: int, height: int) -> None:
@@ -375,6 +383,7 @@ def test_the_gap_is_as_wide_as_the_word_that_is_chosen(shown: Callable[..., Page
         assert wide <= room and box is not None and box["x"] + box["width"] <= width, "a word longer than a line"
 
 
+@LONG
 @pytest.mark.browser
 def test_what_holds_no_answer_gets_one_sentence(shown: Callable[..., Page]) -> None:
     page, line = shown(), ".opening .line"
@@ -393,6 +402,7 @@ def test_what_holds_no_answer_gets_one_sentence(shown: Callable[..., Page]) -> N
     assert page.locator(line).inner_text().startswith("† zyxqw, 9081726, ###: never in the training texts.")
 
 
+@LONG
 @pytest.mark.browser
 def test_who_types_fast_is_answered_at_the_last_letter(shown: Callable[..., Page]) -> None:
     page = shown()
@@ -426,6 +436,7 @@ def test_a_lane_of_a_sentence_from_the_right_goes_from_the_right(typing: Page) -
     assert blank is not None and word is not None and blank["x"] < word["x"]
 
 
+@LONG
 @pytest.mark.browser
 def test_a_gap_that_nobody_filled_and_a_sentence_without_words(typing: Page) -> None:
     lane = typed(typing, "The dog ___ home.")[1]
@@ -436,6 +447,7 @@ def test_a_gap_that_nobody_filled_and_a_sentence_without_words(typing: Page) -> 
     assert typed(typing, "The dog ran.", 2)[1]["says"] == ""
 
 
+@LONG
 @pytest.mark.browser
 def test_the_gap_is_moved_by_hand_and_by_keys_and_a_guess_stays(shown: Callable[..., Page]) -> None:
     page, gap = shown(), record()["gap"]
@@ -463,6 +475,7 @@ def test_the_gap_is_moved_by_hand_and_by_keys_and_a_guess_stays(shown: Callable[
     page.wait_for_function("typed.at(-1)?.word === 'Anna'")  # the page follows when the hand rests
 
 
+@LONG
 @pytest.mark.browser
 def test_without_its_weights_a_lane_says_so(shown: Callable[..., Page]) -> None:
     page = shown(models=("bert",))
@@ -470,6 +483,7 @@ def test_without_its_weights_a_lane_says_so(shown: Callable[..., Page]) -> None:
     assert "did not arrive" in answers[0]["says"] and answers[1]["says"] == ""
 
 
+@LONG
 @pytest.mark.browser
 def test_known_words_take_the_place_of_a_strange_one(shown: Callable[..., Page]) -> None:
     text = "The zyzzyva ran home."
@@ -487,6 +501,7 @@ def test_known_words_take_the_place_of_a_strange_one(shown: Callable[..., Page])
     expect(page.locator(".sentence .words")).to_contain_text("dog ran home.")
 
 
+@LONG
 @pytest.mark.browser
 def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> None:
     page = visit("/", height=640)
@@ -525,6 +540,7 @@ def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> Non
     assert f"board=encoder.{film['layer']}.{film['head']}.softmax." in page.url
 
 
+@LONG
 @pytest.mark.browser
 def test_old_addresses_of_the_front_page_lead_on(visit: Visit) -> None:
     page = visit("/?part=board&text=The+dog+ran+home.&start.board=encoder.1.2.softmax.3.3")

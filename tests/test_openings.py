@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+from conftest import LONG
 from opening import opened, pictures
 
 import explorer as ex
@@ -36,6 +37,7 @@ def test_borders_open_at_a_span_of_several_tokens_between_two_words() -> None:
     ).replace("</span>", "")
 
 
+@LONG
 def test_what_if_opens_at_the_head_that_matters_most() -> None:
     model = transformer(ex.load("bert", device="cpu"))
     layer, head = edits.costliest_head("bert", SENTENCE)
@@ -50,6 +52,7 @@ def test_what_if_opens_at_the_head_that_matters_most() -> None:
     assert not at.exception and json.loads(pictures(at)[-1].proto.spec)["data"]
 
 
+@LONG
 def test_strategies_open_with_texts_that_differ() -> None:
     model = ex.load("gpt2", device="cpu")
     texts = [ex.decoding.written(model, decoding.PROMPT, *way[:2], max_tokens=14, **way[2]).text for way in desk.ways(0)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 
 import explorer as ex
 from explorer.errors import ChoiceError
@@ -35,6 +36,7 @@ def by_hand(name: str, step: int | None, place: int) -> torch.Tensor:
         return model.module.head(hidden)[0, row].log_softmax(-1)
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bert-tiny", "induction"])
 def test_the_map_holds_the_probability_of_each_token_at_each_snapshot(name: str) -> None:
     steps = ex.training.snapshots(ex.models()[name].folder)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import some
+from conftest import LONG, SAMPLED, some
 from pyarrow import parquet
 from test_corpora import contents
 from typed import typed
@@ -138,6 +138,7 @@ def test_what_ends_a_document_is_said(document: str, texts: list[str], tmp_path:
     assert corpus.report() == f"{tmp_path / 'x.txt'}: {count}, {'1' if len(texts) > 1 else 'its end'} held out."
 
 
+@LONG
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv.gz", "a.parquet", "a.txt.gz"])
 def test_a_prepared_file_has_the_tokens_of_its_texts_however_often_it_stops(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +251,7 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+@LONG
 @pytest.mark.parametrize(("encoding", "megabytes"), [("utf-8", 50), ("cp1252", 5)])
 def test_a_line_of_fifty_megabytes_passes_in_stretches(encoding: str, megabytes: int, tmp_path: Path) -> None:
     letters = "".join(random.Random(0).choices("abcdefg ", k=49_999)) + "."
@@ -303,6 +305,7 @@ ENCODED = {
 CODED = [*product(ENCODED, ("x.txt", "x.txt.gz", "x.jsonl", "x.csv.gz"))]
 
 
+@SAMPLED
 @pytest.mark.parametrize(("encoding", "name"), some(CODED, *CODED[::5]))  # each encoding once, and each kind of file
 def test_files_in_another_encoding_are_read_when_it_is_named(encoding: str, name: str, tmp_path: Path) -> None:
     """Longer than what is read at once, so that letters lie across its ends; prepared on the disk from any place on."""
@@ -343,6 +346,7 @@ def test_a_byte_that_is_not_in_the_named_encoding_is_said(encoding: Any, raw: by
         ex.fit("gpt2", corpus=tmp_path / "x.txt", encoding=encoding)
 
 
+@LONG
 @pytest.mark.parametrize(
     ("name", "message"),
     [("x.jsonl.gz", "16 MB"), ("x.csv.gz", "16 MB"), ("x.parquet", "unpacks to more than 50 times its size")],
@@ -367,6 +371,7 @@ def nothing(path: Path) -> None:
         path.write_bytes(gzip.compress(first + b"\n" * 1_000_000))
 
 
+@LONG
 @pytest.mark.parametrize("name", ["x.txt.gz", "x.jsonl.gz", "x.csv.gz", "x.parquet"])
 def test_a_small_file_of_millions_of_empty_rows_is_not_read_to_its_end(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -419,6 +424,7 @@ def test_a_very_long_document_is_cut_between_words_and_its_end_is_held_out(monke
 SMALL = {"dim": 32, "heads": 2, "hidden": 64, "batch": 4, "pieces": 300, "steps": 3, "checks": 1, "device": "cpu"}
 
 
+@LONG
 def test_a_run_is_the_same_from_a_table_a_generator_and_a_list(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("\n".join(json.dumps({"body": text}) for text in TEXTS), "utf-8")
     runs = [

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import tokenizers as library
+from conftest import LONG
 from test_begin_token import one_row
 from tokenizers import decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -132,6 +133,7 @@ def test_a_learned_one_goes_from_the_command_line_into_a_run(tmp_path: Path) -> 
     assert source == [text.replace("Ġ", "·") for text in expected.encode("A dog ran.").tokens]
 
 
+@LONG
 def test_where_a_tokenizer_goes_is_looked_at_first(tmp_path: Path) -> None:
     """Nothing is learned for a place that cannot be written: no merge is printed before the refusal."""
     (tmp_path / "x.txt").write_text("\n\n".join(TEXTS), "utf-8")

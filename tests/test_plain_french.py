@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 import pytest
+from conftest import LONG
 from test_plain_world import WORDS
 
 from explorer.microworld.grammar import words
@@ -264,6 +265,7 @@ FUNCTION = {
 }
 
 
+@LONG
 def test_every_content_word_is_aligned_and_indices_are_in_range() -> None:
     for pair in drawn():
         rows, columns = ({link[side] for link in pair.alignment} for side in (0, 1))

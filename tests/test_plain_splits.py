@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from conftest import long
+from conftest import LONG, long
 from test_plain_world import COUNTS, WORDS, drawn, written_out
 
 from explorer.analysis.evaluation.plain_pairs import plain_pairs
@@ -27,6 +27,7 @@ from explorer.microworld.grammar.plain import PlainText, combinations, hidden, p
 from explorer.microworld.grammar.tree import ProperName
 
 
+@LONG
 def test_the_same_seed_gives_the_same_texts_in_every_process() -> None:
     code = "from explorer.microworld import labelled; print([(s.text, s.words, s.mentions) for s in labelled(120, 5, version='2.0')])"
     mine = f"{[(s.text, s.words, s.mentions) for s in labelled(120, 5, version='2.0')]}\n"
@@ -54,6 +55,7 @@ def by_split() -> dict[str, tuple[PlainText, ...]]:
     return {"train": (*drawn("plain"), *drawn("exchange")), **held_out}
 
 
+@LONG
 def test_splits_share_no_text() -> None:
     train, validation, test = ({straight(text) for text in texts} for texts in by_split().values())
     assert not train & validation and not train & test and not validation & test
@@ -197,6 +199,7 @@ def test_plain_pairs_differ_in_few_words_that_are_known() -> None:
     assert unknown == {}
 
 
+@LONG
 @pytest.mark.parametrize("count", [2_000, *long(200_000)])
 def test_no_plain_pair_is_a_training_text(count: int) -> None:
     asked = {sentence for _, *both in plain_pairs() for sentence in both}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG, SAMPLED
 
 from explorer.microworld import Story
 from explorer.microworld.grammar.drawing import Draw
@@ -83,6 +83,7 @@ def any_of(words: Iterable[str]) -> str:
     return f"(?:{'|'.join(sorted(words))})"
 
 
+@LONG
 def test_sentences_are_written_as_sentences() -> None:
     for text in (*drawn("plain")[:FEW], *drawn("exchange")[:FEW]):
         for sentence in text.sentences:
@@ -124,6 +125,7 @@ def opening(*subjects: str) -> str:
     return rf"(?:(?:^|(?<=[,.] )){any_of(s[0].upper() + s[1:] for s in subjects)}|\b{LINKS} {any_of(subjects)}) "
 
 
+@SAMPLED
 @pytest.mark.parametrize("pronoun", SUBJECTS)
 def test_a_pronoun_agrees_with_its_verb(pronoun: str) -> None:
     right = set(SUBJECTS[pronoun].split())
@@ -178,6 +180,7 @@ VERBS = [tuple(row.split()) for row in IRREGULAR.replace("\n", " ").split(",")]
 BASE, PAST, PARTICIPLE = ({verb[place] for verb in VERBS} for place in range(3))
 
 
+@LONG
 def test_irregular_verbs_keep_their_forms() -> None:
     regular = {base + ("d" if base.endswith("e") else "ed") for base in BASE - {"see", "find"}} | {
         "runned",

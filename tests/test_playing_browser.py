@@ -92,6 +92,7 @@ def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(vi
     assert page.evaluate(at) == "the", "the bar follows the board, and does not send it back"
 
 
+@LONG
 def test_tokens_fly_to_the_positions_at_which_they_are_read(visit: Visit) -> None:
     page = visit("/positions?part=shuffle")
     words = page.locator(".staged .chips")
@@ -160,6 +161,7 @@ def test_a_dot_of_the_plane_opens_the_neighbours_of_its_word(visit: Visit) -> No
     expect(page.get_by_role("textbox", name="Word", exact=True)).to_have_value(word)
 
 
+@LONG
 def test_a_part_that_is_clicked_in_the_matrix_is_silenced_and_seen_beside_it(visit: Visit) -> None:
     page = visit("/whatif", width=1280, height=720)
     note, parts = page.locator("[class*=st-key-titled] .figure-note").first, page.locator("[data-cells]")
@@ -198,6 +200,7 @@ def test_a_cell_of_a_stage_says_its_number_as_soon_as_a_pointer_is_over_it(visit
     expect(tip).to_be_hidden()
 
 
+@LONG
 def test_the_cells_of_a_stage_are_read_with_arrow_keys_too(visit: Visit) -> None:
     page = visit("/families?part=masks")
     tip, read = page.locator(".staged .tip"), page.locator(".masks [data-read]")

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from accelerate.tracking import GeneralTracker
+from conftest import LONG
 from hub_served import goes_to, serving
 from transformers import AutoModelForSequenceClassification, DistilBertConfig, DistilBertModel, PreTrainedTokenizerFast
 from typer.testing import CliRunner
@@ -45,6 +46,7 @@ def copied(folder: Path, place: Path) -> Path:
     return Path(shutil.copytree(folder, place))
 
 
+@LONG
 def test_steps_are_a_table(run_of_three: Path) -> None:
     steps = ex.training.steps_of(run_of_three)
     table = steps.to_frame()
@@ -84,6 +86,7 @@ def test_tasks_and_tokenizers_say_what_they_are_in_a_line(bert: TransformerModel
     assert "3,730" in repr(bert.tokenizer) or str(bert.tokenizer.vocabulary.size) in repr(bert.tokenizer).replace(",", "")
 
 
+@LONG
 def test_a_run_is_lengthened(run_of_three: Path, tmp_path: Path) -> None:
     folder = copied(run_of_three, tmp_path / "longer")
     with pytest.raises(ChoiceError, match="steps=3 there, 5 here.*--resume"):
@@ -96,6 +99,7 @@ def test_a_run_is_lengthened(run_of_three: Path, tmp_path: Path) -> None:
     assert ex.load(folder).module is not None
 
 
+@LONG
 def test_a_run_is_not_shortened_and_keeps_its_other_settings(run_of_three: Path, tmp_path: Path) -> None:
     folder = copied(run_of_three, tmp_path / "same")
     before = (folder / "run.json").read_bytes()
@@ -130,6 +134,7 @@ def test_a_tracker_gets_every_step() -> None:
     assert [values["loss/lm"] for _, values in rows] == [step.losses["lm"] for step in steps]
 
 
+@LONG
 def test_tensorboard_reads_what_was_logged(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -216,6 +221,7 @@ def test_a_hub_that_refuses_is_said_and_the_folder_stays(
         ex.export(gpt2, tmp_path / "out", push_to_hub="a/b/c")
 
 
+@LONG
 def test_a_model_without_a_class_of_ours_is_fine_tuned_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +245,7 @@ def test_a_model_without_a_class_of_ours_is_fine_tuned_from_the_command_line(
     assert isinstance(again.exception, ChoiceError) and "not empty" in str(again.exception)
 
 
+@LONG
 @pytest.mark.parametrize(("width", "rates"), [(32, NARROW_RATES), (128, RATES), (384, WIDE_RATES)])
 def test_the_usual_rate_is_that_of_the_width_of_a_class_of_others(width: int, rates: dict[str, float]) -> None:
     tokenizer = ex.load("bert").tokenizer

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, stopped
+from conftest import ALL, LONG, stopped
 from torch.nn import functional
 
 import explorer as ex
@@ -85,6 +85,7 @@ def test_the_precision_meant(monkeypatch: pytest.MonkeyPatch) -> None:
         Plan("mlm", "mlm", 1, precision="float8")
 
 
+@LONG
 @pytest.mark.parametrize("precision", list(AUTOCAST))
 def test_a_run_says_its_precision_and_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path, precision: str) -> None:
     def begun(folder: Path | None) -> Run:

@@ -74,6 +74,7 @@ def presented(visit: Visit, lesson: str, size: str, more: str = "present=1") -> 
     return page
 
 
+@LONG
 @pytest.mark.parametrize("size", some(SIZES, "1280 × 720"))
 @pytest.mark.parametrize("lesson", some([*LESSONS, *PARTS], PARTS[1]))
 def test_every_picture_is_whole_before_and_after_its_answer_which_does_not_move_it(
@@ -97,6 +98,7 @@ def test_every_picture_is_whole_before_and_after_its_answer_which_does_not_move_
             return
 
 
+@LONG
 def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls(visit: Visit) -> None:
     page = presented(visit, "attention?part=both-masks", "1280 × 720")
     settled(page)
@@ -118,6 +120,7 @@ def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls
     expect(page).to_have_url(re.compile("part=why-d"))
 
 
+@LONG
 def test_a_short_question_stands_in_a_line_above_its_figure_which_has_the_whole_width(visit: Visit) -> None:
     page = presented(visit, "heads", "1920 × 1080")
     settled(page)
@@ -163,6 +166,7 @@ def test_every_folded_part_is_whole(visit: Visit, lesson: str, size: str) -> Non
         rested(page)
 
 
+@LONG
 @pytest.mark.parametrize(
     "lesson",
     some(
@@ -178,6 +182,7 @@ def test_a_figure_that_moves_fills_the_screen(visit: Visit, lesson: str) -> None
         return box && box.height > 0.75 * innerHeight && box.bottom <= innerHeight; }""")
 
 
+@LONG
 def test_the_stations_of_a_board_are_named_on_the_wall(visit: Visit) -> None:
     page = presented(visit, "attention", SIZES[0])
     names = page.locator(".board[data-state=ready] .stations button")
@@ -187,6 +192,7 @@ def test_the_stations_of_a_board_are_named_on_the_wall(visit: Visit) -> None:
     )
 
 
+@LONG
 def test_a_presented_what_if_has_its_matrix_beside_the_effect_which_a_click_changes(visit: Visit) -> None:
     page = presented(visit, "whatif", SIZES[0])
     settled(page)
@@ -213,6 +219,7 @@ def test_a_tree_on_the_wall_opens_with_as_many_tokens_as_fill_it_and_goes_back_t
     expect(page.locator(".decoder .says").first).to_contain_text("token 1:")
 
 
+@LONG
 def test_a_shuffled_text_on_the_wall_has_a_line_from_each_token_to_its_new_place(visit: Visit) -> None:
     page = presented(visit, "positions?part=shuffle", SIZES[0])
     settled(page)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, SENTENCE, long, some
+from conftest import ALL, LONG, SAMPLED, SENTENCE, long, some
 from pretended import pretended
 
 import explorer as ex
@@ -49,6 +49,7 @@ def curve(run: Any) -> list[float]:
     return [sum(step.losses.values()) for step in run]
 
 
+@LONG
 @pytest.mark.parametrize("name", some(NEURAL, *UNLIKE))
 def test_a_run_goes_as_on_the_processor(name: str) -> None:
     """The same losses, from weights that all lie there; Python waits once a step and blocks for no copy, and one generator is touched."""
@@ -85,6 +86,7 @@ def test_parts_of_every_kind_and_size_arrive() -> None:
             assert torch.equal(value.cpu(), given[name]) and value.dtype == given[name].dtype, name
 
 
+@LONG
 @pytest.mark.parametrize("name", NEURAL if ALL else ("gpt2", "bart"))
 def test_mixed_precision_stays_near(name: str) -> None:
     expected = curve(begun(name, "cpu"))
@@ -94,6 +96,7 @@ def test_mixed_precision_stays_near(name: str) -> None:
     assert actual == pytest.approx(expected, rel=3e-2)
 
 
+@LONG
 @pytest.mark.parametrize("name", NEURAL if ALL else ("glove", "spanbert"))
 def test_the_checks_of_a_run_find_the_same(name: str) -> None:
     settings = {"steps": 2, "checks": 1, "held": HELD_PAIRS if name == "transformer" else HELD}
@@ -104,6 +107,7 @@ def test_the_checks_of_a_run_find_the_same(name: str) -> None:
     assert actual and dict(actual) == pytest.approx(dict(expected), rel=3e-2, abs=1e-5)
 
 
+@LONG
 @pytest.mark.parametrize("name", ("bert", "gpt2", "bart", "deberta", "t5", "llama") if ALL else ("bert", "bart"))
 def test_traces_are_the_same(name: str) -> None:
     expected = ex.trace(opened(name, "cpu"), SENTENCE)
@@ -114,6 +118,7 @@ def test_traces_are_the_same(name: str) -> None:
         np.testing.assert_allclose(first.weights, other.weights, atol=1e-5)
 
 
+@LONG
 @pytest.mark.parametrize(("name", "way"), some(WRITTEN, *WRITTEN[:: len(WAYS) + 1]))
 def test_decodings_are_the_same(name: str, way: str) -> None:
     def written(device: str) -> list[str]:
@@ -142,6 +147,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@SAMPLED
 @pytest.mark.parametrize("what", ASKED)
 def test_what_is_asked_of_a_model_is_the_same(what: str) -> None:
     expected = ASKED[what](opened("bert", "cpu"))
@@ -150,6 +156,7 @@ def test_what_is_asked_of_a_model_is_the_same(what: str) -> None:
     np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=5e-5)
 
 
+@LONG
 @pytest.mark.parametrize(("name", "task"), [("bert", "entities"), ("gpt2", "sentiment"), *long(("t5", "summary"))])
 def test_a_model_learns_a_task_on_it(name: str, task: str) -> None:
     def losses(device: str) -> list[float]:

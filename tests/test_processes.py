@@ -54,6 +54,7 @@ def largest_gap(first: list[dict[str, float]], other: list[dict[str, float]]) ->
     return max(abs(here[name] - there[name]) for here, there in zip(first, other, strict=True) for name in here)
 
 
+@LONG
 @pytest.mark.parametrize(("system", "parts"), some(product(SYSTEMS, (2, 3, 10)), ("electra", 2), ("transformer", 3)))
 def test_a_batch_in_parts_is_the_whole_batch(system: str, parts: int) -> None:
     """In float64, so that Adam does not blow up the rounding of gradients that are nothing (those of the key bias)."""
@@ -128,6 +129,7 @@ if ALL:
     ]
 
 
+@LONG
 def test_two_processes_train_one_run(tmp_path: Path) -> None:
     """Curve, gradients, checks, snapshots and the model that is left are those of a single process."""
     for n, ((system, settings), both) in enumerate(zip(TRAINED, trained_by_two(TRAINED, tmp_path), strict=True)):
@@ -258,6 +260,7 @@ def losses(run: Run, batch: Batch) -> list[torch.Tensor]:
     return list(OBJECTIVES["mlm+nsp"].loss(run.model.module, tensors(batch, run.model.device), 0.0).values())
 
 
+@LONG
 def test_what_cannot_be_divided_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [({"accumulate": n}, "accumulate") for n in (0, -1, 1.5, "two")]
     wrong += [({"accumulate": 11}, "batch=10 cannot be divided"), ({"shard": True}, "--processes 2 --shard")]

@@ -109,6 +109,7 @@ def texts(folder: Path) -> None:
     (folder / "texts.txt").write_text("\n\n".join(" ".join(story) for story in stories(200, 1)))
 
 
+@LONG
 def test_every_choice_of_the_command_line_reaches_the_plan(tmp_path: Path) -> None:
     texts(tmp_path)
     choices = ("--batch", "6", "--rate", "1e-3", "--accumulate", "2", "--set", "dropout=0.1", "--set", "schedule=linear")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 import explorer as ex
@@ -51,6 +52,7 @@ def test_scores_are_the_loss_of_a_causal_model_of_hugging_face(gpt2: Transformer
     assert np.allclose(hub.logp, answer.logp, atol=1e-4), "the same folder opened by transformers"
 
 
+@LONG
 @pytest.mark.parametrize("name", ["t5", "bart"])
 def test_scores_are_the_loss_of_an_encoder_decoder_of_hugging_face(name: str, tmp_path: Path) -> None:
     model = ex.load(name, device="cpu")
@@ -133,6 +135,7 @@ def test_text_that_looks_like_a_template_or_markup_stays_text(gpt2: TransformerM
     assert answer.prompts[0].startswith("{label} <b>x</b> {0}") and np.isfinite(answer.logp).all()
 
 
+@LONG
 def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
     size = study.SIZE.but(counts=(0, 2), tuned=(4,), draws=1, texts=10)
     for name in ("ending", "acceptability"):
@@ -141,6 +144,7 @@ def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
         assert not {text for text, _ in solved} & {text for text, _ in new}
 
 
+@LONG
 def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> None:
     size = study.SIZE.but(counts=(0, 1, 40), tuned=(), draws=2, texts=8)
     curves = study.by_shots("ending", ["gpt2"], size)

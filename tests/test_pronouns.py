@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import opened, pictures
 from transformers import AutoModelForCausalLM, AutoModelForPreTraining, AutoTokenizer, MarianMTModel
 
@@ -114,6 +115,7 @@ def test_pairs_that_do_not_fit_are_refused_with_what_to_do() -> None:
         ex.analysis.pronoun_heads(model, TEXTS, ("zebra", "street"))
 
 
+@LONG
 def test_the_part_switches_the_reason_and_takes_an_own_pair_with_unknown_words_marked() -> None:
     at = opened("heads", part="tired-or-wide", reason__of="wide")
     record = ex.analysis.noun_preference(shipped("bert"), *next(iter(lesson.PAIRS.values())))
@@ -131,6 +133,7 @@ def test_the_part_switches_the_reason_and_takes_an_own_pair_with_unknown_words_m
     assert any("never seen in training" in block.value for block in at.info)
 
 
+@LONG
 def test_all_models_of_the_part_solve_the_kitten_and_not_all_of_them_the_lecture_s_sentence() -> None:
     (lecture, *_), kitten = lesson.PAIRS.values(), next(pair for label, pair in lesson.PAIRS.items() if "kitten" in label)
     right = {

@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import numpy as np
 import pytest
-from conftest import some
+from conftest import LONG, SAMPLED, some
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
@@ -61,6 +61,7 @@ def test_no_notebook_imports_an_internal_name(path: Path) -> None:
     assert [name for cell in cells for name in internal(cell)] == []
 
 
+@LONG
 def test_no_source_of_a_page_holds_python_as_text() -> None:
     """A page prints the calls that it runs; Python in a string could say something else."""
     for path in (ROOT / "explorer" / "app").rglob("*.py"):
@@ -128,6 +129,7 @@ def plain(value: Any) -> Any:
     return value
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 @pytest.mark.parametrize("page", some(LESSONS, "attention"))
 def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +163,7 @@ def test_a_call_prints_what_it_runs() -> None:
     assert program(call).count("ex.load") == 1, "what is needed twice is made once"
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     "call",
     [
@@ -184,6 +187,7 @@ def test_printed_calls_run_as_printed(call: Any) -> None:
     assert names["trace"] == run(call)
 
 
+@LONG
 def test_every_call_in_the_app_is_printed_by_the_name_that_its_source_writes() -> None:
     written = set()
     for path in (ROOT / "explorer" / "app").rglob("*.py"):

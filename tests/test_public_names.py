@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from conftest import LONG, SAMPLED
 
 import explorer as ex
 
@@ -62,6 +63,7 @@ def opened(name: str) -> Any:
 METHOD_NAMES = [f"explorer.{kind}.{name}" for kind, names in METHODS.items() for name in names]
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", [*NAMES, *topic_names(), *METHOD_NAMES])
 def test_every_public_name_has_an_example_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     what = public_thing(name)
@@ -92,6 +94,7 @@ def test_a_room_lists_its_verbs_and_none_is_hidden_by_a_file(room: str) -> None:
 LIBRARY = ("records", "microworld", "text", "corruption", "nn", "models", "decoding", "analysis", "training")
 
 
+@LONG
 def test_a_public_function_is_the_only_one_of_its_name() -> None:
     """In the rooms that compute, whoever looks for a public function finds one. Topics are called with their own name before it."""
     public = {name.rpartition(".")[2] for name in NAMES if inspect.isfunction(public_thing(name))}

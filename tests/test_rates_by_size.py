@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG
 
 from explorer.records import Curve, Curves
 from explorer.training.optimising import ADAM_RATE, MUON_RATE
@@ -15,6 +15,7 @@ pytestmark = [] if ALL else [pytest.mark.usefixtures("few")]
 SHORT = study.SIZE.but(sizes=("tiny",), rates=(1.0, 2.0), steps=2, batch=4, held_out=4, seeds=(0,))
 
 
+@LONG
 @pytest.mark.parametrize("family", study.FAMILIES)
 def test_every_rate_is_that_of_its_run(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[dict[str, float]] = []

@@ -51,6 +51,7 @@ def test_a_model_that_is_no_longer_shipped_is_refused_with_what_there_is_instead
     assert line[0] == "fit" and line[1] in PRESETS
 
 
+@LONG
 @pytest.mark.parametrize("name", some(NAMES, "transformer", "bert-tiny"))
 def test_a_card_says_what_its_model_does(name: str) -> None:
     """The figures of the shipped seed, measured again on the shipped weights with fewer texts, lie near those on the card."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, some
+from conftest import LONG, SAMPLED, SENTENCE, some
 
 import explorer as ex
 from explorer.analysis import trace as tracing
@@ -43,6 +43,7 @@ def test_a_trace_is_written_and_read_back_whole(bert: object, trace: Trace, tmp_
         assert same(record, back) and back.residual == record.residual
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", some(ex.models(), "gpt2", "llama", "t5", "electra", "deberta", "elmo", "word2vec"))
 def test_a_record_of_every_kind_of_model_is_read_back(name: str, tmp_path: Path) -> None:
     record = ex.trace(ex.load(name, device="cpu"), "A dog ran.")
@@ -76,6 +77,7 @@ def spoiled(trace: Trace) -> Iterator[tuple[str, Record]]:
     yield "not about its tokens", replace(trace, source=replace(fewer, unseen=None))
 
 
+@LONG
 def test_a_file_whose_parts_do_not_belong_together_is_refused_where_it_is_read(trace: Trace, tmp_path: Path) -> None:
     for says, record in spoiled(trace):
         with pytest.raises(FileError, match=says):
@@ -151,6 +153,7 @@ def test_a_file_that_claims_more_numbers_than_it_holds_or_more_than_a_trace_may_
         Trace.read(path)
 
 
+@LONG
 def test_one_wrong_byte_is_found_or_harmless(trace: Trace, tmp_path: Path) -> None:
     path = trace.write(tmp_path / "trace.npz")
     whole = path.read_bytes()

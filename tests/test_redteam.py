@@ -25,7 +25,7 @@ import tokenizers as library
 import torch
 from addresses import HOSTILE as ADDRESSES
 from addresses import bound_keys
-from conftest import ALL, SENTENCE, long, some
+from conftest import ALL, LONG, SAMPLED, SENTENCE, long, some
 from hostile import counted, counted_as
 from opening import opened
 from streamlit import net_util
@@ -102,6 +102,7 @@ HOSTILE: dict[str, Any] = {
 }
 
 
+@SAMPLED
 @pytest.mark.parametrize("how", list(HOSTILE))
 @pytest.mark.parametrize("theirs", [False, True])
 def test_a_tokenizer_that_asks_for_too_much_is_refused(how: str, theirs: bool, tmp_path: Path) -> None:
@@ -166,6 +167,7 @@ def test_no_name_of_a_model_is_a_raw_error(name: str) -> None:
     stamp_of(model_of(name))
 
 
+@LONG
 @pytest.mark.parametrize(
     ("lesson", "query"),
     [("tokens", {"labelled": "the [SEP] dog"}), *long(("yours", {"yours": "word2vec"}), ("yours", {"yours": "elmo"}))],
@@ -175,6 +177,7 @@ def test_no_page_falls_over_a_link(lesson: str, query: dict[str, str]) -> None:
     assert not at.exception and not at.error and at.title[0].value
 
 
+@LONG
 @pytest.mark.parametrize("name", ["evil/model", *long("/etc", "hub:", "./" + "x" * 5000)])
 def test_a_link_alone_opens_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[Any] = []
@@ -319,6 +322,7 @@ def test_nobody_outside_is_asked_for_the_address_of_this_machine(monkeypatch: py
     assert started == [serve.__name__], "before the first visitor, too"
 
 
+@LONG
 def test_nothing_is_advertised_on_a_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Streamlit recommends tools for programmers in a card over the page, where a browser is opened on a programmer's computer."""
     code = """
@@ -473,6 +477,7 @@ def test_counts_that_cannot_be_read_are_one_line(tmp_path: Path, monkeypatch: py
         ngram_files.read_ngram(folder)
 
 
+@LONG
 @pytest.mark.parametrize("lesson", some(LESSONS, "tokens", "whatif"))
 def test_no_value_in_an_address_ends_a_page(lesson: str) -> None:
     """Every key that any part of a lesson binds, with what is empty, infinite, endless or no text at all."""
@@ -487,6 +492,7 @@ def test_no_value_in_an_address_ends_a_page(lesson: str) -> None:
             assert not at.exception and at.title[0].value, (lesson, value, at.exception[0].value)
 
 
+@LONG
 def test_a_control_reads_what_it_cannot_use_as_if_nothing_was_said() -> None:
     """A browser may send anything for a control; each then holds what it began with."""
     at = opened("tokens", kind="", way="none")

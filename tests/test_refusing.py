@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import LONG, long, some
+from conftest import LONG, SAMPLED, long, some
 from test_training import SMALL, TEXTS, begun, uninterrupted, weights
 
 import explorer as ex
@@ -39,6 +39,7 @@ def fitted(system: str = "bert", **changes: object) -> list[dict[str, float]]:
     return [dict(step.losses) for step in fit(system, **settings)]  # type: ignore[arg-type]
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -102,6 +103,7 @@ def test_a_value_that_cannot_be_printed_is_refused_all_the_same(given: object, n
         ex.build("bert", tokenizer=bert.tokenizer, size=given)  # type: ignore[arg-type]
 
 
+@LONG
 def test_a_tokenizer_without_the_special_pieces_is_refused(gpt2: TransformerModel) -> None:
     plain = ex.tokenizer("bpe", (" ".join(story) for story in TEXTS), size=300, specials=("<pad>", "</s>", "<unk>"))
     with pytest.raises(ex.ExplorerError, match="mask, cls, sep"):
@@ -137,6 +139,7 @@ ODD = {
 ODD_ROWS = [*product(("bert", "gpt2", "bart", "t5"), ODD)]
 
 
+@LONG
 @pytest.mark.parametrize(("system", "what"), some(ODD_ROWS, *ODD_ROWS[::3]))  # each system, and each kind
 def test_odd_texts_are_trained_on(system: str, what: str) -> None:
     for losses in fitted(system, corpus=ODD[what], pieces=500):
@@ -179,6 +182,7 @@ def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
 
 
+@LONG
 @pytest.mark.parametrize("moment", ["resume.safetensors", *long("model.safetensors", "steps.jsonl")])
 def test_no_space_left_spoils_nothing_that_was_there(
     bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
@@ -239,6 +243,7 @@ def failing_writes(monkeypatch: pytest.MonkeyPatch, name: str, limit: int) -> No
     monkeypatch.setattr(store, "save_file", cut)
 
 
+@LONG
 def test_a_run_that_may_not_write_says_so(bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     for place in (tmp_path / "file" / "run", Path("/proc/run") if Path("/proc").is_dir() else tmp_path / "file"):
@@ -295,6 +300,7 @@ def beside(code: str, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here, text=True)
 
 
+@LONG
 def test_while_another_process_has_the_folder_a_run_does_not_begin(bert: TransformerModel, tmp_path: Path) -> None:
     folder, _ = begun_at(tmp_path, bert)
     with beside(LOCKING + "; print(lock.held, flush=True); sys.stdin.readline()", folder) as process:
@@ -326,6 +332,7 @@ def test_the_second_process_is_told(bert: TransformerModel, tmp_path: Path) -> N
     assert len(list(begun(folder, bert.tokenizer))) == 12, "a dead process holds nothing"
 
 
+@LONG
 def test_a_loop_left_behind_does_not_lock_its_own_process_out(bert: TransformerModel, tmp_path: Path) -> None:
     old = begun(tmp_path / "run", bert.tokenizer)
     steps = iter(old)
@@ -339,6 +346,7 @@ def test_a_loop_left_behind_does_not_lock_its_own_process_out(bert: TransformerM
     assert list(old) == [] and old.step == 12, "begun again, it finds the run finished"
 
 
+@LONG
 @pytest.mark.parametrize("moment", ["within", *long("before", "after")])
 def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_bits(
     bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
@@ -380,6 +388,7 @@ def test_training_works_in_a_thread(bert: TransformerModel, tmp_path: Path) -> N
     assert len(steps) == 12
 
 
+@LONG
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory."), *long(MemoryError(), RuntimeError(
     "[enforce fail at alloc_cpu.cpp:127] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."))])  # fmt: skip
 def test_out_of_memory_names_what_to_turn(
@@ -401,6 +410,7 @@ def test_out_of_memory_names_what_to_turn(
     assert smaller.step == 2 and len(list(smaller)) == 10
 
 
+@LONG
 def test_memory_that_ran_out_within_an_update_goes_back_to_the_last_point(
     bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: Transf
     assert Plan("mlm", "toy", 1, mask_rate=0.4).mask_rate == 0.4
 
 
+@LONG
 def test_the_corruption_lab_shows_a_registered_strategy_and_leaves_out_one_that_refuses(registered: None) -> None:
     at = whole("corruption", strategy="toy")
     assert "A share of the tokens is hidden, whichever they are." in [block.value for block in at.markdown]
@@ -182,6 +183,7 @@ def test_a_model_with_a_registered_scheme_is_not_exported(preset: str, tmp_path:
         ex.export(small(preset, positions="toy-bias"), tmp_path / "there")
 
 
+@LONG
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("preset", [*long("bert", "gpt2"), "bart"])  # it has what the others have
 def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: str, registered: None) -> None:
@@ -200,6 +202,7 @@ def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: st
         np.testing.assert_allclose(once, again, atol=1e-5)
 
 
+@LONG
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_page_of_positions_shows_a_registered_scheme(scheme: str, registered: None) -> None:
     slot = scheme.removeprefix("toy-")
@@ -234,6 +237,7 @@ def test_a_registered_strategy_writes_and_finds_its_own_setting(gpt2: Transforme
             ex.decode(gpt2, SENTENCE, strategy, **wrong)
 
 
+@LONG
 def test_the_page_of_decoding_shows_a_registered_strategy_and_leaves_out_one_that_refuses(registered: None) -> None:
     at = whole("decoding")
     assert "**toy**: The likeliest token, until one is less probable than `least`. Settings: least." in text_of(at)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, LONG, SAMPLED
 from safetensors.torch import load_file
 from test_training import TEXTS, begun, weights
 
@@ -132,6 +132,7 @@ def test_a_step_is_written_down_whole(tmp_path: Path) -> None:
 HARMS = {"cut": lambda b: b[: len(b) // 2], "emptied": lambda b: b"", "garbled": lambda b: b"\x80\x04\x95" + b[:40]}
 
 
+@SAMPLED
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("part", ["run.json", "resume.safetensors", "steps.jsonl", "snapshots/000001/model.safetensors"])
 def test_damage_is_named_and_harms_nothing_else(
@@ -158,6 +159,7 @@ def test_damage_is_named_and_harms_nothing_else(
             assert path.read_bytes() == content, f"{path} was changed"
 
 
+@LONG
 def test_every_flipped_bit_of_a_resume_point_is_noticed(
     bert: TransformerModel, finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path
 ) -> None:
@@ -172,6 +174,7 @@ def test_every_flipped_bit_of_a_resume_point_is_noticed(
             begun(folder, bert.tokenizer)
 
 
+@LONG
 @pytest.mark.parametrize("step", [None, 1])
 def test_a_flipped_bit_of_weights_is_noticed_or_changes_nothing(
     finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path, step: int | None
@@ -204,6 +207,7 @@ def test_a_foreign_resume_point_is_refused(
             begun(tmp_path / name, bert.tokenizer, **changes)
 
 
+@SAMPLED
 @pytest.mark.parametrize("content", ["[]", '{"plan": 3}', '{"plan": {}, "architecture": {}, "preset": []}', "null", "{"])
 def test_a_run_json_that_describes_no_run_is_named(bert: TransformerModel, tmp_path: Path, content: str) -> None:
     run = begun(tmp_path / "run", bert.tokenizer)

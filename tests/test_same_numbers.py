@@ -60,6 +60,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str],
     return dict(zip(LINES, commands(*LINES.values(), folder=folder, hash_seed="1"), strict=True)), folder
 
 
+@LONG
 def test_a_trace_is_the_same_in_every_process(bert: TransformerModel, elsewhere: tuple[dict[str, str], Path]) -> None:
     ours, paged = ex.trace(bert, SENTENCE), controls.result_of(controls.trace_of("bert", SENTENCE))
     for other in (Trace.read(elsewhere[1] / "t.npz"), paged):

@@ -98,6 +98,7 @@ def test_a_saved_notebook_opens_without_its_kernel(visit: Visit, tmp_path: Path)
         page.close()
 
 
+@LONG
 @pytest.mark.parametrize("still", [False, True])
 def test_a_page_of_a_saved_notebook_has_stills_once_the_states_of_widgets_are_left_out(*, still: bool) -> None:
     board, _ = ex.board(ex.trace(ex.load("bert"), SENTENCE), station="softmax")._repr_mimebundle_()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import long
+from conftest import LONG, long
 from offline import Watch, opened
 from playwright.sync_api import Browser, expect
 from plotly.offline import get_plotlyjs
@@ -45,6 +45,7 @@ def kinds(trace: Trace) -> dict[str, Callable[[], Any]]:
     }
 
 
+@LONG
 @pytest.mark.parametrize("kind", ("figure", *long("bertviz", "board"), "live"))
 def test_a_saved_page_draws_and_can_do_nothing_else(browser: Browser, tmp_path: Path, kind: str) -> None:
     trace = ex.trace(ex.load("bert-tiny", device="cpu"), "The dog was tired.", blocks=True)

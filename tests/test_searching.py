@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
-from conftest import sample
+from conftest import SAMPLED, sample
 from scipy.special import log_softmax
 from test_decoding import LIVE, OURS, TOKENIZER, VOCAB, live, own
 from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model, RepetitionPenaltyLogitsProcessor
@@ -215,6 +215,7 @@ def test_contrastive_search_compares_the_states_of_the_library() -> None:
     assert lived.ids.tolist() == text[4:]
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     ("name", "strategy"), [*((name, "beam") for name in OURS), ("gpt", "sample"), ("bart", "diverse-beam")]
 )

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from test_short_studies import drawn, part
 
 import explorer as ex
@@ -173,6 +174,7 @@ def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
         assert not new & experiment.lessons(make, 0, full, questions).sentences
 
 
+@LONG
 def test_the_experiment_measures_what_the_formulas_say() -> None:
     record, model = experiment.STUDIES["sentences"].measured(SMALL).values()
     assert record.ways == (experiment.COUNTED, "glove, mean of words", "bert, [CLS]", *experiment.TAUGHT)
@@ -262,6 +264,7 @@ def test_no_misleading_sentence_is_learned_from_that_is_asked_about() -> None:
     assert not new & learned.sentences and len(learned.first) > study.SIZE.trained, "two pairs each"
 
 
+@LONG
 def test_the_study_counts_what_its_cosines_say() -> None:
     record = study.STUDIES["misled"].record(FEW)
     assert record.scores.shape == (2, len(record.ways), 2) and record.kinds == KINDS

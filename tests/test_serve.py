@@ -22,6 +22,7 @@ from explorer.app import guard, streamlit_inside
 THREADS = "import explorer.app.serve, torch; print(torch.get_num_threads())"
 
 
+@LONG
 @pytest.mark.parametrize(("given", "threads"), [({}, "1"), *long(({"OMP_NUM_THREADS": "2"}, "2"))])
 def test_a_page_is_computed_by_one_thread_unless_somebody_asks_for_more(given: dict[str, str], threads: str) -> None:
     """Beside others who compute, two threads wait for each other: a new sentence took ten times the processor time."""
@@ -39,6 +40,7 @@ def answer(address: str) -> tuple[int, str, dict[str, str]]:
         return error.code, error.read().decode("utf-8"), {name.lower(): value for name, value in error.headers.items()}
 
 
+@LONG
 def test_every_answer_says_what_a_page_may_do_and_figures_of_a_room_are_the_teachers(tmp_path: Path) -> None:
     (tmp_path / "room.toml").write_text('key = "sesame"', "utf-8")
     port = free_port()
@@ -60,6 +62,7 @@ def test_every_answer_says_what_a_page_may_do_and_figures_of_a_room_are_the_teac
     assert "frame-ancestors 'self'" in guard.POLICY and "*" not in guard.POLICY and "http" not in guard.POLICY
 
 
+@LONG
 def test_the_scripts_of_streamlit_are_compressed_for_a_browser_that_takes_it(app: tuple[str, Path]) -> None:
     folder = streamlit_inside.static_folder()
     for file in (*folder.glob("js/index.*.js"), *folder.glob("css/index.*.css")):

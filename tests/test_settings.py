@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from conftest import ALL
+from conftest import ALL, LONG, SAMPLED
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
@@ -101,6 +101,7 @@ def test_no_setting_of_a_tokenizer_opens_another_file(plain: Path, tmp_path: Pat
     assert count > 20, "most settings are left out, and the tokenizer is built without them"
 
 
+@LONG
 @pytest.mark.parametrize(("key", "secret"), list(product(("vocab", "merges"), ("/proc/self/environ", "/dev/zero"))))
 def test_a_vocabulary_that_is_a_path_is_refused(key: str, secret: str, folder: Path, tmp_path: Path) -> None:
     """In a folder and in an upload; without a refusal /dev/zero ends the whole process."""
@@ -146,6 +147,7 @@ BROKEN: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@SAMPLED
 @pytest.mark.parametrize("values", HUGE + BROKEN, ids=lambda values: str(values)[:60])
 def test_one_number_takes_no_memory(values: dict[str, Any], folder: Path, tmp_path: Path) -> None:
     changed(folder, **values)
@@ -194,6 +196,7 @@ def test_an_index_names_safetensors_beside_it_and_nothing_else(index: Any, folde
         ex.load(folder, native=False, device="cpu")
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     "named",
     [
@@ -294,6 +297,7 @@ def test_a_model_in_the_cache_of_the_hub_opens_under_the_same_rules(snapshot: Pa
         ex.load("org/model", device="cpu")
 
 
+@LONG
 def test_the_teacher_s_key_is_in_no_environment(tmp_path: Path) -> None:
     """What the server of a room starts with can be read as a file; what it starts inherits it."""
     own = f'[[question]]\nquestion = "{"x" * 380}?"\noptions = ["a", "b"]\nanswer = "a"\n'

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from conftest import LONG
 from hub_served import Hub, asks, checkpoint, served
 from huggingface_hub import constants
 from transformers import AutoModelForCausalLM
@@ -66,6 +67,7 @@ def left(home: Path) -> list[str]:
     return sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file())
 
 
+@LONG
 def test_a_model_is_fetched_once_and_opens_by_its_name(hub: Hub, checkpoints: dict[str, Path], tmp_path: Path) -> None:
     assert "distilgpt2" not in ex.models()
     says = typed("get distilgpt2 org/neox").stdout
@@ -205,6 +207,7 @@ def test_a_disk_that_fills_keeps_what_has_come(hub: Hub, monkeypatch: pytest.Mon
     assert [path.rpartition("/")[2] for path, _ in hub.asked if "resolve" in path] == [WEIGHTS]
 
 
+@LONG
 def test_two_processes_fetch_into_one_folder(hub: Hub, tmp_path: Path) -> None:
     """The second waits for the first, and fetches nothing a second time."""
     line = "from explorer.models.hub.fetching import fetch_model; print(fetch_model('org/neox'))"

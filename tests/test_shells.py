@@ -63,6 +63,7 @@ def test_a_token_cannot_break_out_of_the_page(bert: TransformerModel, tmp_path: 
     assert "<script>alert" not in text and "<img" not in text
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", ["light", *long("dark")])
 def test_pictures_are_drawn(trace: Trace, tmp_path: Path, mode: str) -> None:
@@ -85,6 +86,7 @@ def test_without_a_browser_a_picture_says_so_and_offers_html(
     assert ex.save(VIEWS["attention"](trace), tmp_path / "x.html").is_file()
 
 
+@LONG
 @pytest.mark.browser
 def test_a_saved_page_has_a_table_and_one_button(trace: Trace, tmp_path: Path, visit: Visit) -> None:
     """The table is made of the figure's own numbers; the only stops of the tab key are the two that do something."""
@@ -103,6 +105,7 @@ def test_a_saved_page_has_a_table_and_one_button(trace: Trace, tmp_path: Path, v
     page.keyboard.press("Escape")
 
 
+@LONG
 def test_a_long_text_with_many_heads_makes_a_small_page(tmp_path: Path, bert: TransformerModel) -> None:
     rng, count = np.random.default_rng(0), 502
     raw = rng.normal(0, 3, (12, count, count)).astype(np.float32)
@@ -232,6 +235,7 @@ def test_unknown_views_and_choices_are_named(trace: Trace) -> None:
         _ = ex.views["x"]
 
 
+@LONG
 def test_the_command_line_answers_in_text_and_json(tmp_path: Path) -> None:
     def said(*arguments: str) -> str:
         return typed(*arguments, folder=tmp_path).stdout

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from conftest import ALL, Visit
+from conftest import ALL, LONG, Visit
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 from playwright.sync_api import Browser
@@ -44,6 +44,7 @@ def test_the_rule_notices_what_is_loaded() -> None:
     assert not LOADED.search('<img src="data:image/png;base64,AA"> <a href="https://x.org">x</a> <script>1</script>')
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> None:
@@ -78,6 +79,7 @@ def test_a_page_is_small_and_drawn_without_a_network(written: Path, visit: Visit
     assert page.locator("math").count() >= text_formulas(path), "questions have formulas, too"
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", theme.MODES)
 def test_a_page_and_its_pictures_are_light_or_dark_as_its_reader_is(browser: Browser, tmp_path: Path, mode: str) -> None:
@@ -128,6 +130,7 @@ def test_what_a_frame_loads_is_noticed() -> None:
     assert not loads('<iframe srcdoc="&lt;link rel=&quot;icon&quot; href=&quot;data:,&quot;&gt;"></iframe><img src="data:,">')
 
 
+@LONG
 def test_a_page_with_many_pictures_keeps_fewer_dots_of_each() -> None:
     rng, out = np.random.default_rng(0), io.BytesIO()
     Image.fromarray(rng.integers(0, 255, (200, 300, 3), dtype=np.uint8)).save(out, "PNG")

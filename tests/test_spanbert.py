@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, stopped
+from conftest import LONG, SENTENCE, stopped
 from transformers import BertForMaskedLM
 
 import explorer as ex
@@ -155,6 +155,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[TrainingStep
     return [*steps, *ex.fit("spanbert", **settings, **SMALL)], ex.load(folder, device="cpu")  # type: ignore[arg-type]
 
 
+@LONG
 def test_it_learns_both_ways_and_goes_on_from_its_folder(trained: tuple[list[TrainingStep], TransformerModel]) -> None:
     steps, opened = trained
     assert [step.step for step in steps] == list(range(1, 101))

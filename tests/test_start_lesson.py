@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import LONG
 from opening import pictures
 from streamlit.testing.v1 import AppTest
 
@@ -132,6 +133,7 @@ def test_every_model_knows_every_piece_of_the_sentences() -> None:
         assert all(flags is not None and not any(flags) for flags in unseen), name
 
 
+@LONG
 def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     at = open_page()
     assert not at.exception and at.title[0].value == "One sentence, four architectures"
@@ -143,6 +145,7 @@ def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     assert not at.exception and len(pictures(at)) == len(titles), "the answer draws nothing else"
 
 
+@LONG
 def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hall.lab, "trained", lambda: False)  # then other calls are made, which are kept by what they say
     at = open_page()
@@ -151,6 +154,7 @@ def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatc
     assert len(pictures(at)) == 10, "its guesses and vectors would be noise"
 
 
+@LONG
 def test_odd_input_is_marked_or_gets_a_calm_answer() -> None:
     at = open_page()
     for text, expected in (("", "no word"), ("😀", "no word"), ("word " * 20_000, "letters"), ("a b " * 40, "at most 40")):

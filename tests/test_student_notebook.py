@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from conftest import LONG, SAMPLED
 from transformers import (
     BartForConditionalGeneration,
     PreTrainedTokenizerFast,
@@ -92,6 +93,7 @@ def test_a_corruption_as_a_table_says_what_was_done_to_each_token() -> None:
     assert len(corruption.to_frame(action="kept")) == corruption.action.count("kept")
 
 
+@LONG
 @pytest.mark.parametrize(
     ("record", "columns"),
     [
@@ -223,6 +225,7 @@ def test_a_column_of_texts_is_classified() -> None:
         run.model.classify(pd.Series([1, 2]))
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     ("model", "task"),
     [("bert", "sentiment"), ("gpt2", "sentiment"), ("bert", "entailment"), ("bert", "part of speech"), ("bert", "questions")],

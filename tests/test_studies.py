@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import some
+from conftest import LONG, some
 
 from explorer.corruption.collate import Batch
 from explorer.errors import ChoiceError
@@ -119,6 +119,7 @@ def test_a_card_is_made_of_its_record_and_prints_the_command_of_its_study(name: 
     assert f"`python -m {' '.join(measured.command)}`" in " ".join(card.split())
 
 
+@LONG
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("name", some(TINY, "blank-pairs", "lengths-encoder", "labels"))
 def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import long
+from conftest import LONG, long
 from test_attention import random_model, watched
 from transformers import PreTrainedTokenizerFast
 
@@ -46,6 +46,7 @@ def fitted(system: str, **given: object) -> Run:
 # every system
 
 
+@LONG
 @pytest.mark.parametrize("system", ["llama", *long("roberta", "olmo2", "olmo", "pegasus")])
 def test_each_trains_is_traced_exported_and_opened_again(system: str, tmp_path: Path) -> None:
     more = {"kv_heads": 2} if system in ("llama", "olmo2") else {}

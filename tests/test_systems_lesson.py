@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, long, some, unmarked
+from conftest import LONG, SENTENCE, long, some, unmarked
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -56,6 +56,7 @@ def shown(name: str, text: str = SENTENCE, folder: str = "") -> AppTest:
     return AppTest.from_function(page, kwargs={"name": name, "text": text, "folder": folder}, default_timeout=60).run()
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 @pytest.mark.parametrize("name", some(SHOWN, *[*SHOWN][::2]))
 def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import guessing_first
 from streamlit.testing.v1 import AppTest
 from test_short_studies import drawn, part
@@ -58,6 +59,7 @@ def test_each_tagger_reads_what_its_name_says(read: tagging.Read) -> None:
     torch.testing.assert_close(both(read), both.tag(torch.cat([read.x, mixed], -1), read.texts))
 
 
+@LONG
 def test_the_study_draws_every_way_and_the_record_was_made_by_it() -> None:
     for record in (tagging.STUDIES["tagging"].record(SIZE), ex.result("tagging")):
         assert isinstance(record, Curves) and [line.label for line in record.lines] == list(tagging.WAYS)

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import LONG
 
 import explorer as ex
 from explorer.errors import ExplorerError, FileError
@@ -53,6 +54,7 @@ def test_a_byte_order_mark_other_columns_and_quotes_are_no_matter(tmp_path: Path
     assert any("\nand more" in example.asked.text for example in draw_labelled(task, 12, "train"))
 
 
+@LONG
 def test_a_model_learns_from_a_file(tmp_path: Path) -> None:
     task = ex.tasks.from_file(csv_file(tmp_path))
     run = ex.finetune("bert", task=task, examples=32, steps=40, checks=1, snapshots=0, device="cpu", folder=tmp_path / "run")

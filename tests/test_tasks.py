@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from conftest import quickest
+from conftest import LONG, quickest
 from sklearn.neighbors import NearestNeighbors
 from torch import nn
 
@@ -194,6 +194,7 @@ def test_the_bench_fits_a_ridge_anew() -> None:
         bench.score(np.zeros(3))
 
 
+@LONG
 def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> None:
     """Small, but whole: two biLMs, two seeds of heads, every way; the record is written, read, told and asked about."""
     texts = [story[:2] for story in toy_stories()]

@@ -24,6 +24,7 @@ from explorer.training.corpora import corpus_of
 from explorer.training.interpolation import fresh
 
 
+@LONG
 def test_every_question_has_its_prefix_and_the_gold_answer_of_its_task() -> None:
     questions = list(tasks_as_text(1200, 3))
     assert Counter(question.task for question in questions) == dict.fromkeys(PREFIXES, 300)

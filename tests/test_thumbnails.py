@@ -38,6 +38,7 @@ def test_the_ends_and_the_middle_have_the_colours_of_the_scale(mode: str) -> Non
     assert {named(colour) for colour in dots(thumbnails.picture(np.zeros((2, 2)), mode)).reshape(-1, 3)} == {middle}
 
 
+@LONG
 @pytest.mark.browser
 def test_every_scheme_shows_what_it_adds_to_the_scores(visit: Visit) -> None:
     page = visit("/positions?scheme=alibi", "light", 1280)

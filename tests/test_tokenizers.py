@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tokenizers as library
-from conftest import ALL, SENTENCE, some
+from conftest import ALL, LONG, SENTENCE, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers, trainers
@@ -102,6 +102,7 @@ def test_byte_pairs_are_the_library_s_in_five_scripts_and_on_stories(kind: str, 
         agree(kind, texts, least(kind, texts) + extra)
 
 
+@LONG
 @pytest.mark.parametrize("kind", ["bpe", "byte-bpe"])
 def test_two_thousand_tokens_of_the_microworld_are_the_library_s_and_still_split_words(kind: str) -> None:
     texts = [" ".join(story) for story in microworld.stories(6000 if ALL else 1500, 1)]
@@ -132,6 +133,7 @@ def count(texts: list[str]) -> Counter[str]:
     return Counter(word for text in texts for word in words_of(CUTS["wordpiece"](), text))
 
 
+@LONG
 def test_wordpiece_by_counts_on_stories_and_without_ties(toys: list[str]) -> None:
     for extra in (5, 300, 3000):
         size = least("wordpiece", toys) + extra
@@ -191,6 +193,7 @@ def test_wordpiece_by_score_on_stories(toys: list[str]) -> None:
         assert step.score == pytest.approx(step.count / (step.parts[0] * step.parts[1])) or step.pair[0] == step.pair[1]
 
 
+@LONG
 def test_a_merge_says_what_it_did(toys: list[str]) -> None:
     words = count(toys)
     total = sum(words.values())
@@ -210,6 +213,7 @@ def test_a_merge_says_what_it_did(toys: list[str]) -> None:
             assert steps[0].fertility == pytest.approx((sum(n * len(w) for w, n in words.items()) - steps[0].count) / total)
 
 
+@LONG
 def test_where_there_is_much_to_do_the_library_does_the_same(toys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     plain = {kind: ours(kind, FIVE + toys, 700) for kind in ("wordpiece", "bpe", "byte-bpe")}
     monkeypatch.setattr(learning, "LIBRARY_SIZE", 1)
@@ -221,6 +225,7 @@ def test_where_there_is_much_to_do_the_library_does_the_same(toys: list[str], mo
 WORD = st.text(alphabet="abcdé你#", min_size=1, max_size=14)
 
 
+@LONG
 @settings(max_examples=10 * EXAMPLES, deadline=None)
 @given(word=WORD, pieces=st.sets(st.text(alphabet="abcdé你#", min_size=1, max_size=4), max_size=25), longest=st.integers(1, 14))
 def test_longest_match_is_the_library_s(word: str, pieces: set[str], longest: int) -> None:
@@ -232,6 +237,7 @@ def test_longest_match_is_the_library_s(word: str, pieces: set[str], longest: in
     assert all(step.found == (step.candidate in vocabulary) for step in steps if len(word) <= longest)
 
 
+@LONG
 @settings(max_examples=10 * EXAMPLES, deadline=None)
 @given(word=WORD, pairs=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20))
 def test_replay_is_the_library_s(word: str, pairs: list[tuple[int, int]]) -> None:
@@ -247,6 +253,7 @@ def test_replay_is_the_library_s(word: str, pairs: list[tuple[int, int]]) -> Non
     assert all("".join(step.pieces) == word for step in steps)
 
 
+@LONG
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(text=st.text(max_size=60))
 def test_words_and_steps_give_the_pieces_of_a_text(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import long
+from conftest import LONG, long
 from opening import opened
 from tokenizers import models, trainers
 
@@ -148,6 +148,7 @@ def test_a_text_without_words_counts_for_nothing() -> None:
     assert (single.right, single.tried) == (other.right, other.tried)
 
 
+@LONG
 def test_labels_of_words_are_put_together_by_their_formulas() -> None:
     small = ex.tokenizer("wordpiece", classroom.toys(), size=250)
     record = word_labels("Oscar saw a brown bear.", small, classroom.toys(), [" ".join(story) for story in stories(50, 2)])
@@ -212,6 +213,7 @@ def test_the_answers_are_right(ways: Any) -> None:
     assert f"| 100 | {by_count[99].fertility:.2f} | {by_score[99].fertility:.2f} |" in lesson.table(by_count, by_score)
 
 
+@LONG
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", *long("", "x" * 300, "\x00", "😀", "   ", "$x$ `code` :red[x]")])
 def test_the_page_answers_odd_input_calmly(text: str) -> None:
     at = opened("tokens")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import ALL, long, some
+from conftest import ALL, LONG, SAMPLED, long, some
 from opening import opened, session
 from streamlit.testing.v1 import AppTest
 
@@ -55,6 +55,7 @@ def walk() -> AppTest:
     return session()
 
 
+@SAMPLED
 @pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=lambda n: f"{n}-{STEPS[n - 1].page}")
 def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     step = STEPS[number - 1]
@@ -106,6 +107,7 @@ def test_the_visitor_may_change_what_a_step_has_set_and_may_leave(walk: AppTest)
     assert "Step 1 of" not in shown(at) and "step" not in at.query_params
 
 
+@LONG
 def test_the_film_has_its_own_sentence_and_the_steps_after_it_that_of_the_front_page() -> None:
     own, film = "The dog was cold, so he went home.", (STEPS[0].choices["text"], STEPS[0].choices["chosen"])
     at = opened("start", step="1", part="opening", text=own, chosen="dog")
@@ -139,6 +141,7 @@ def test_an_address_with_a_step_opens_the_page_and_the_part_of_it_wherever_it_is
         assert f"Step {number} of" in shown(at) and "another page" not in shown(at)
 
 
+@LONG
 def test_who_leaves_by_the_menu_is_not_thrown_back() -> None:
     at = opened("attention", step="6")
     at.query_params.clear()  # as the menu does
@@ -205,6 +208,7 @@ def test_the_first_step_is_a_deed_on_the_film_which_the_browser_sees() -> None:
     assert knows(at.button(key="tour.to.1").click().run(), step.know), "and stays done"
 
 
+@LONG
 def test_a_step_is_found_again_as_it_was_left_and_begins_anew_after_the_tour() -> None:
     def go_to(number: int) -> AppTest:
         at.query_params.clear()  # as the links of the card do
@@ -308,12 +312,14 @@ def test_it_holds_no_more_words_than_an_hour_has_time_for(pages: dict[str, AppTe
     assert not ALL or sum(count.values()) + strips in WORDS, (count, strips)
 
 
+@LONG
 @pytest.mark.parametrize("name", [*long(*(name for name in LESSONS if name != "training")), "training"])
 def test_no_page_holds_more_words_than_can_be_read_in_a_quarter_of_an_hour(name: str) -> None:
     at = opened(name, part="all")
     assert not at.exception and 300 < words(" ".join(map(said, visible(at.main)))) <= PAGE
 
 
+@LONG
 def test_everything_comes_back_with_the_same_button() -> None:
     at = opened("prompting", core="1")
     few = len(at.header)
@@ -323,6 +329,7 @@ def test_everything_comes_back_with_the_same_button() -> None:
     assert len(at.header) == few
 
 
+@LONG
 def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
     at = opened("attention", step="7", part="both-masks")
     know = STEPS[6].know
@@ -359,6 +366,7 @@ def test_a_board_begins_where_its_step_says_and_as_it_was_left_at_a_later_visit(
     assert "encoder.3.3.qkv.9.2" in at.query_params["board"], "it is set once"
 
 
+@LONG
 def test_a_question_counts_once_it_has_an_answer() -> None:
     number = next(n for n, step in enumerate(STEPS, 1) if step.done == ("guess.bert",))
     step = STEPS[number - 1]

@@ -130,6 +130,7 @@ TOP = f"() => document.querySelector('{streamlit_inside.MAIN}').scrollTop"
 SIZES = ((1280, 720), (1280, 800))
 
 
+@LONG
 @pytest.mark.parametrize(("number", "size"), some(list(product(NUMBERS, SIZES)), (18, SIZES[0])))
 def test_the_card_covers_nothing_that_it_points_at(
     visit: Visit, number: int, size: tuple[int, int], record_property: Callable[[str, str], None]
@@ -160,6 +161,7 @@ def test_the_card_covers_nothing_that_it_points_at(
     )
 
 
+@LONG
 @pytest.mark.parametrize("number", some(NUMBERS, 1, 13))
 def test_on_a_telephone_the_sheet_leaves_what_it_points_at(visit: Visit, number: int) -> None:
     step = STEPS[number - 1]
@@ -207,6 +209,7 @@ def test_who_leaves_by_the_menu_goes_where_it_says_and_an_address_leads_to_its_s
 SAME = [number for number, (step, after) in enumerate(pairwise(STEPS), 1) if step.page == after.page]
 
 
+@LONG
 @pytest.mark.parametrize("number", some(SAME, 16))
 def test_what_is_done_after_next_on_the_same_page_counts(visit: Visit, number: int) -> None:
     """The step that was left stays in no address, so that the first deed neither goes back nor is lost."""
@@ -230,6 +233,7 @@ def test_what_is_done_after_next_on_the_same_page_counts(visit: Visit, number: i
 BOXES = ("Your sentence", "Your text, a few sentences", "Your text", "The beginning", "Words to watch", "Word")
 
 
+@LONG
 @pytest.mark.parametrize("number", some(NUMBERS, 12))
 def test_a_touch_and_another_sentence_lose_nothing_on_the_smallest_telephone(visit: Visit, number: int) -> None:
     page = at_step(visit, number, width=320, height=568)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, sample
+from conftest import LONG, SENTENCE, sample
 from test_attention import random_model, seq2seq
 from transformers import BertConfig, BertForPreTraining
 
@@ -278,6 +278,7 @@ def test_a_batch_equals_single_texts_and_text_tokens_and_ids_each_other(shipped:
         assert np.array_equal(shipped.logits(SENTENCE), shipped.logits(same))
 
 
+@LONG
 def test_thirty_students_share_one_model(bert: TransformerModel) -> None:
     texts = [f"The {animal} was tired." for animal in ("dog", "cat", "horse", "cow", "bear", "duck")] * 5
     alone = {text: ex.trace(bert, text) for text in set(texts)}
@@ -330,6 +331,7 @@ def arrays_in(value: object) -> dict[int, np.ndarray]:
     return {key: array for part in parts for key, array in part.items()}
 
 
+@LONG
 def test_a_trace_of_128_tokens_by_the_shape_of_bert_base_takes_40_megabytes() -> None:
     words = " ".join(f"w{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(126))
     model = ex.load((BertForPreTraining(BertConfig()).eval(), ex.tokenizer("words", [words] * 2, size=200)))

@@ -46,6 +46,7 @@ def test_every_preset_is_offered() -> None:
         assert "registered elsewhere" not in lab.sentence_of(ex.presets()[system].objective)
 
 
+@LONG
 @pytest.mark.parametrize("system", some(OTHERS, "ngram"))
 def test_it_trains_and_shows_what_it_learned(system: str, bench: JobQueue) -> None:
     name = trained(bench, system, **({"order": 2} if system == "ngram" else {}))

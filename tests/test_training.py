@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, LONG, long, sample
+from conftest import ALL, LONG, SAMPLED, long, sample
 from torch.nn import functional
 
 import explorer as ex
@@ -74,6 +74,7 @@ def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
         assert first.ids.tolist() == other.ids.tolist() and first.words.tolist() == other.words.tolist()
 
 
+@LONG
 def test_the_transformer_reads_english_and_is_taught_french() -> None:
     texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
     run = ex.fit("transformer", corpus=texts, pieces=300, steps=120 if ALL else 50, batch=16, device="cpu", seed=1, **SMALL)
@@ -260,6 +261,7 @@ def test_texts_are_read_whole_until_pairs_begin(bert: TransformerModel) -> None:
     assert [step.losses["nsp"] > 0 for step in run] == [False] * 3 + [True] * 3
 
 
+@LONG
 def test_a_second_half_that_does_not_follow_can_come_from_a_text_about_the_same(bert: TransformerModel) -> None:
     """The subject is the token of largest tf–idf, as scikit-learn weighs it (its idf is larger by one)."""
     texts = prepared(TEXTS, bert.tokenizer)
@@ -304,6 +306,7 @@ def test_the_schedules_are_their_formulas() -> None:
         lr_share("cosin", 1, 10, 0.1)
 
 
+@LONG
 @pytest.mark.parametrize("preset", ["bert", *long("gpt2", "bart")])
 def test_training_learns_and_repeats_itself(preset: str, bert: TransformerModel, gpt2: TransformerModel) -> None:
     tokenizer = (gpt2 if preset == "gpt2" else bert).tokenizer
@@ -375,6 +378,7 @@ def goes_on(folder: Path, tells: Connection) -> None:
         tells.send(step.step)
 
 
+@LONG
 @pytest.mark.parametrize("moment", sample(20, 1))
 def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path, moment: int) -> None:
     losses, straight = uninterrupted()
@@ -412,6 +416,7 @@ def write_point(folder: Path, step: int, run: Run[TransformerModel]) -> None:
     writer.finish()
 
 
+@LONG
 def test_damage_and_mistakes_are_met_with_a_word(bert: TransformerModel, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run = begun(folder, bert.tokenizer)
@@ -435,6 +440,7 @@ def test_damage_and_mistakes_are_met_with_a_word(bert: TransformerModel, tmp_pat
     assert (tmp_path / "other" / "letter.txt").read_text() == "dear"
 
 
+@SAMPLED
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -74,6 +74,7 @@ def shelf(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home / "models"
 
 
+@LONG
 def test_a_run_on_a_version_that_is_no_longer_made_says_what_trains_again(shelf: Path, tmp_path: Path) -> None:
     shutil.copytree(shelf / "short-gpt", tmp_path / "models" / "old")
     run = tmp_path / "models" / "old" / "run.json"
@@ -301,6 +302,7 @@ def order(steps: int) -> JobSpec:
     return JobSpec("gpt2", "own", steps, plan={"batch": 4, "snapshots": 3}, text=text)
 
 
+@LONG
 def test_trainings_wait_for_each_other_and_go_on_where_they_were_stopped(tmp_path: Path) -> None:
     bench = JobQueue(tmp_path)
     first, second = bench.begin(order(4000)), bench.begin(order(12))
@@ -370,6 +372,7 @@ def test_a_waiting_process_needs_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False False\n"
 
 
+@LONG
 def test_what_cannot_be_trained_says_why(tmp_path: Path) -> None:
     bench = JobQueue(tmp_path)
     for wrong in ({"steps": 0}, {"steps": 10**6}, {"corpus": "own", "text": "  "}):
@@ -435,6 +438,7 @@ def charts(at: AppTest) -> dict[str, Any]:
     return {chart.proto.alt.split(". ")[0]: json.loads(chart.proto.spec) for chart in pictures(at)}
 
 
+@LONG
 def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     at = session()
     at.session_state["kept"] = "short-bert"

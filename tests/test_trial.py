@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LONG
 from opening import opened
 
 import explorer as ex
@@ -61,6 +62,7 @@ def test_what_opens_there_opens_here(room: None, file: Any) -> None:
     assert Upload(file).model.tokens("A dog ran.").texts[1] == "a"
 
 
+@LONG
 @pytest.mark.parametrize(
     ("how", "says"),
     [
@@ -81,6 +83,7 @@ def test_what_would_end_the_room_ends_its_own_process(
     assert str(tmp_path) not in str(error.value) and "/tmp" not in str(error.value)
 
 
+@LONG
 def test_what_opens_there_reads_only_what_fits_into_the_memory_of_a_room(
     room: None, file: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +107,7 @@ def test_what_opens_there_reads_only_what_fits_into_the_memory_of_a_room(
     assert ex.load("bert-tiny", device="cpu").most == 0, "the room's own models read what they were made for"
 
 
+@LONG
 def test_it_inherits_no_secret(room: None, file: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     behaving(monkeypatch, tmp_path, "asks for secrets")
     with pytest.raises(FileError) as error:
@@ -111,6 +115,7 @@ def test_it_inherits_no_secret(room: None, file: Any, tmp_path: Path, monkeypatc
     assert "PATH" in str(error.value) and "SECRET" not in str(error.value) and "HF_TOKEN" not in str(error.value)
 
 
+@LONG
 def test_a_folder_that_a_visitor_names_is_tried_too(room: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = ex.export(ex.load("bert-tiny", device="cpu"), tmp_path / "mine")
     behaving(monkeypatch, tmp_path, "aborts")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from conftest import TABLE, sample, some
+from conftest import LONG, TABLE, sample, some
 
 import explorer as ex
 from explorer.models.transformer import TransformerModel
@@ -135,6 +135,7 @@ def deberta(s: dict[str, int], vocab: int) -> dict[str, object]:
             "norm_rel_ebd": "layer_norm", "position_biased_input": False}  # fmt: skip
 
 
+@LONG
 def test_the_comparison_notices_one_wrong_weight(gpt2: TransformerModel, bert: TransformerModel, tmp_path: Path) -> None:
     for preset, architecture in CLASSES.items():
         tokenizer = PADDED if preset == "roberta" else bert.tokenizer if preset in BERTS else gpt2.tokenizer

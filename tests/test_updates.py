@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import long
+from conftest import LONG, long
 from opening import opened
 from torch.nn import functional
 
@@ -38,6 +38,7 @@ def loss_by_hand(module: Any, update: TokenUpdate, model: Any) -> torch.Tensor:
     return functional.cross_entropy(module.head(hidden)[0, update.row : update.row + 1], torch.tensor([update.label]))
 
 
+@LONG
 @pytest.mark.parametrize("name", ["gpt2", *long("bert", "llama"), "transformer"])
 def test_gradients_and_losses_are_those_of_autograd_and_of_torch_optim(name: str) -> None:
     model = loaded(name)
@@ -79,6 +80,7 @@ def test_the_gradient_at_the_scores_is_p_minus_y_and_goes_back_to_the_matrices_b
     assert not update.states_slope[:, update.row + 1 :].any(), "nothing that comes later is read"
 
 
+@LONG
 @pytest.mark.parametrize("name", [*long("gpt2"), "bert", "t5"])
 def test_every_gradient_that_is_shown_is_the_finite_difference(name: str) -> None:
     given: dict[str, Any] = {"target": TEXT} if name == "t5" else {}
@@ -90,6 +92,7 @@ def test_every_gradient_that_is_shown_is_the_finite_difference(name: str) -> Non
         assert abs(update.steepest[number, 1]) == np.abs(update.slopes[which]).max() > 0
 
 
+@LONG
 def test_a_small_step_does_what_the_gradient_promises_and_the_model_stays_as_it_is() -> None:
     model = loaded("gpt2")
     before = {name: weight.clone() for name, weight in model.module.state_dict().items()}
@@ -186,6 +189,7 @@ def test_the_pictures_draw_the_numbers_of_the_record() -> None:
     assert [bar.name for bar in figure.data[:2]] == ["before", "after"] and len(figure.data) == 2 + 4
 
 
+@LONG
 def test_the_page_shows_a_pair_and_a_token_and_says_what_it_cannot() -> None:
     at = opened("training", part="one-update")
     assert not at.exception and len(at.get("plotly_chart")) == 1

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, LONG
 from opening import opened, pictures
 
 import explorer as ex
@@ -49,6 +49,7 @@ def examples(word2vec: StaticModel) -> CountedExamples:
     return CountedExamples(prepared(list(stories(3000, 1)), word2vec.tokenizer), word2vec.tokenizer.vocabulary.size)
 
 
+@LONG
 def test_the_pairs_shown_are_those_that_training_draws(word2vec: StaticModel, examples: CountedExamples) -> None:
     record = skipgrams(word2vec, lesson.TEXT, examples, seed=3)
     ids = record.tokens.ids.astype(np.int64)
@@ -112,6 +113,7 @@ def test_vectors_that_hold_the_counts_say_the_ratios(glove: StaticModel, example
     assert record.alike == pytest.approx(1)
 
 
+@LONG
 def test_analogies_by_relation_are_those_asked_one_by_one(word2vec: StaticModel) -> None:
     record = solve_analogies(word2vec)
     answerable = known(EvalContext(EvalData([]), word2vec.tokenizer, "", 512))
@@ -190,6 +192,7 @@ def test_questions_are_answered_from_the_records(word2vec: StaticModel, glove: S
     assert answers == ["less often than that", free.words[0], "bert"]
 
 
+@LONG
 def test_the_page_answers_odd_input_calmly() -> None:
     at = opened("vectors")
     assert not at.exception and not at.warning
@@ -209,6 +212,7 @@ def test_the_page_answers_odd_input_calmly() -> None:
     assert any("never seen" in info.value for info in at.info)
 
 
+@LONG
 def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
     """One picture of the corpus, the other where it is chosen, and that of the sentences; odd input is met calmly."""
     at = opened("vectors")
@@ -263,6 +267,7 @@ def test_the_lesson_opens_with_words_that_training_has_seen_often(word2vec: Stat
     assert near >= max(others), "the context word is the most probable one"
 
 
+@LONG
 def test_a_word_has_one_vector_and_bert_s_change_with_its_use(word2vec: StaticModel, bert: TransformerModel) -> None:
     assert two_uses(word2vec, lesson.SENSE, lesson.SENSES) == pytest.approx(1)
     assert two_uses(bert, lesson.SENSE, lesson.SENSES)[-1] < 0.999

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from conftest import ALL, SENTENCE
+from conftest import ALL, LONG, SAMPLED, SENTENCE
 
 import explorer as ex
 from explorer import records as kinds
@@ -501,6 +501,7 @@ def corners(view: Any, record: Any) -> Iterator[dict[str, Any]]:
             yield dict(zip(ends, values, strict=True))
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, Any]) -> None:
     view, drawn = VIEWS[name], 0
@@ -523,6 +524,7 @@ def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, A
     assert drawn
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_figure_is_said_in_plain_words_and_has_no_colours_of_its_own(name: str, records: dict[str, Any]) -> None:
     figure = VIEWS[name](fitting(name, records))
@@ -562,6 +564,7 @@ def test_what_makes_a_view_s_record_is_public_and_there(name: str) -> None:
         assert not VIEWS[name].fits(recorded), reason
 
 
+@LONG
 def test_the_matrix_shows_the_stage_it_names(records: dict[str, Any]) -> None:
     for record in (records["encoder"], records["decoder"], records["edited"]):
         for attention, head in itertools.product(record.attention, range(4) if ALL else (0, 3)):
@@ -649,6 +652,7 @@ def of_texts() -> list[str]:
     return [name for name in VIEWS if not name.startswith("place-") and name not in bare | {*NO_TEXT.split()}]
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", of_texts())
 def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
     assert "never seen in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text

@@ -104,6 +104,7 @@ def test_what_somebody_prints_between_two_steps_stands_on_a_line_of_its_own(scre
     assert screen.getvalue().count("step") == 3 and any(line.startswith("Writing  █") for line in screen.lines)
 
 
+@LONG
 def test_everything_that_takes_long_says_so(
     screen: Screen, impatient: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +176,7 @@ def test_a_real_terminal_shows_it() -> None:
     assert "Silencing heads and sub-layers" in text and "/28" in text and text.endswith("\x1b[K")
 
 
+@LONG
 def test_a_notebook_shows_one_output_that_is_empty_in_the_end() -> None:
     """A real kernel: the line is one output, changed in place, and nothing of it is left in a saved notebook."""
     import nbformat

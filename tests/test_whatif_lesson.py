@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from conftest import long
+from conftest import LONG, long
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
@@ -31,6 +31,7 @@ def titles(at: AppTest) -> list[str]:
     return [chart.proto.alt for chart in at.get("plotly_chart")]
 
 
+@LONG
 @pytest.mark.parametrize("name", ["bart", *long("bert", "gpt2", "llama", "t5", "deberta")])
 def test_every_part_draws_for_every_family(name: str) -> None:
     at = page(model=name)
@@ -60,6 +61,7 @@ def test_what_is_set_on_the_page_is_the_edit_of_its_code(bert: TransformerModel)
         assert spoken(VIEWS["change"](ex.change(bert, SENTENCE, edit))) in titles(at)
 
 
+@LONG
 def test_what_cannot_be_patched_is_said_in_one_line() -> None:
     at = page()
     changed = next(widget for widget in at.text_input if widget.key and widget.key.startswith("patch.Changed"))
@@ -99,6 +101,7 @@ def test_the_case_is_chosen_by_the_address_and_offers_every_fault() -> None:
     assert next(link for link in at.get("page_link")).proto.query_string == "part=a-part-left-out"
 
 
+@LONG
 def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:
     at, names = page(part="find-the-fault"), list(faults.NAMES)
     planted = {case: names[number] for case, (number, _) in enumerate(faults.PLANTED, 1)}
@@ -160,6 +163,7 @@ def test_where_a_fault_acts_is_read_from_the_first_layer_that_moved(bert: Transf
     assert "in or before layer 0's attention" in lesson.where_it_acts(gone.downstream("encoder")), "where positions are added"
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 def test_the_fault_is_not_the_edit_above_and_its_code_runs() -> None:
     at = opened("whatif")

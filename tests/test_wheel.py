@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ALL, Visit
+from conftest import ALL, LONG, Visit
 from offline import ROOT, free_port, server
 from playwright.sync_api import expect
 from test_browser import BOARD
@@ -75,6 +75,7 @@ def address(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield where
 
 
+@LONG
 @pytest.mark.browser
 def test_the_first_request_to_a_deep_link_opens_the_real_page(address: str, visit: Visit) -> None:
     start = time.perf_counter()

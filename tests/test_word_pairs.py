@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import opened
 from torch.nn import functional
 
@@ -74,6 +75,7 @@ def test_a_cell_of_glove_is_the_paper_s_with_counts_by_hand() -> None:
     assert 0 < cells.weight.min() < 1 and cells.weight.max() == 1
 
 
+@LONG
 def test_a_row_scaled_to_the_stories_of_the_training_is_fitted_without_a_shift() -> None:
     """Of pairs that count fully, log X and what the vectors make of it lie around the diagonal."""
     cells = row("he", "his").run()
@@ -98,6 +100,7 @@ def test_a_page_asks_before_it_shows(lesson: str, part: str) -> None:
     assert not at.exception and any((radio.key or "").startswith(f"guess.{part}") for radio in at.radio)
 
 
+@LONG
 def test_the_page_draws_the_weight_of_a_pair() -> None:
     at = opened("vectors", part="f-x")
     assert not at.exception and len(at.get("plotly_chart")) == 1

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from conftest import SAMPLED
 from opening import opened as lesson
 
 from explorer.app.lessons import LESSONS
@@ -31,6 +32,7 @@ def reckoned(why: str) -> float | None:
     return float(eval(text, {name: getattr(math, name) for name in ("exp", "log", "sin", "sqrt")}))  # noqa: S307
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_asks_at_most_six_exercises_and_works_them_out_with_its_numbers(
     name: str, monkeypatch: pytest.MonkeyPatch

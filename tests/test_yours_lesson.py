@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import SENTENCE, long, unmarked
+from conftest import LONG, SENTENCE, long, unmarked
 from opening import opened
 from scipy.stats import entropy
 
@@ -25,6 +25,7 @@ def target(name: str) -> dict[str, str]:
     return {"target": SENTENCE} if name == "bart" else {}
 
 
+@LONG
 @pytest.mark.parametrize("name", MODELS)
 def test_a_random_twin_has_the_same_shape_and_other_weights_and_chooses_less(name: str) -> None:
     model, other = ex.load(name, device="cpu"), twin.twin_of(name).run()
@@ -50,6 +51,7 @@ def test_prices_are_those_of_the_slide_times_the_tokens() -> None:
     assert [row["training data"] for row in lesson.opened_by_kind()] == ["–", "–", "yes"]
 
 
+@LONG
 @pytest.mark.parametrize(("name", "kind"), [("bert", "is an **encoder**"), *long(("gpt2", "is a **decoder**"))])
 def test_an_encoder_and_a_decoder_have_their_articles(name: str, kind: str) -> None:
     at = opened("yours", model=name)
