@@ -7,8 +7,6 @@ import statistics
 from functools import cache
 from pathlib import Path
 
-from conftest import LONG
-
 ROOT = Path(__file__).parent.parent
 FILES = [*sorted((ROOT / "explorer").rglob("*.py")), *sorted((ROOT / "studies").glob("*.py")), ROOT / "app.py"]
 
@@ -45,7 +43,6 @@ def test_files_are_short() -> None:
     assert [f"{path.relative_to(ROOT)}: {n} lines of {limits[path]}" for path, n in lines.items() if n > limits[path]] == []
 
 
-@LONG
 def test_a_constant_has_one_value() -> None:
     """A second text under a name silently takes the place of the first."""
     twice = []
