@@ -172,7 +172,7 @@ def test_the_grid_holds_the_numbers_of_the_last_stations_too(show: Show) -> None
     row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="animal", exact=True))
     expect(row.get_by_role("gridcell").nth(0)).to_have_text(re.compile(re.escape(texts[0]) + r" [\d.<]+"))
     expect(row.get_by_role("gridcell")).to_have_count(len(texts))
-    share = row.get_by_role("gridcell").nth(0).inner_text().split(" ")[-2]
+    share = row.get_by_role("gridcell").nth(0).inner_text().split(" ")[-1].rstrip("%")
     assert abs(float(share) / 100 - p[0]) < 0.006
     page.get_by_text("The numbers as a table").click()
     expect(page.locator(".field td").first).to_contain_text(trace.top.texts[0][0])

@@ -268,7 +268,7 @@ def test_perplexities_that_agree_with_bits_per_character_do_so_by_accident() -> 
 
 def test_the_share_of_the_peak_gives_the_petaflop_days_of_the_row() -> None:
     row = next(row for row in prose("training").rows("slides") if "petaflop-days" in row[1])
-    share, days = (float(x) for x in re.search(r"([\d]+) % of a peak of 12 teraflops are ([\d.]+);", row[2]).groups())  # type: ignore[union-attr]
+    share, days = (float(x) for x in re.search(r"([\d]+)% of a peak of 12 teraflops are ([\d.]+);", row[2]).groups())  # type: ignore[union-attr]
     assert round(8 * 30 * 12e12 * share / 100 / 1e15, 2) == days
 
 
