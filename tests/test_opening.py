@@ -214,7 +214,7 @@ def test_the_film_shows_one_row_of_the_formula_of_attention() -> None:
 @pytest.mark.browser
 def test_within_five_seconds_every_lane_has_its_bars(shown: Callable[..., Page]) -> None:
     page = shown()
-    page.wait_for_function(f"{O}.film.time >= 4.4")
+    page.wait_for_function(f"{O}.film.time >= 4.8")
     assert page.evaluate(f"{O}.film.time") < 5 or page.evaluate(f"{O}.film.playing"), "a slow machine's film is slow as well"
     page.evaluate(f"{O}.film.stop(true)")
     spans = word_offsets(lesson.TEXT)

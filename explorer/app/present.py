@@ -110,10 +110,15 @@ def _record() -> None:
     st.session_state["share"] = False  # the list closes
 
 
+def is_local(where: str) -> bool:
+    """Whether only this computer opens an address."""
+    return urlsplit(where).hostname in ("localhost", "127.0.0.1", "::1")
+
+
 def address_to_copy(where: str) -> None:
     """An address to copy, and whom it reaches."""
     st.code(where, language=None, wrap_lines=True)
-    if urlsplit(where).hostname in ("localhost", "127.0.0.1", "::1"):
+    if is_local(where):
         st.caption("It opens on this computer only. `explorer app --classroom` serves a room.")
 
 

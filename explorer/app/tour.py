@@ -151,11 +151,13 @@ def _pressed() -> None:
 def _end() -> None:
     """After the last step: what a visitor can do now."""
     st.markdown(
-        f"**The end**: a part of all {len(LESSONS)} lessons. Now you can read a mask, a tokenizer, a row of attention, a loss "
-        "and a beam tree, and test what a model needs. Every page reads a sentence of your own."
+        f"**The end**: a part of all {len(LESSONS)} lessons. A text is cut into *tokens*; each becomes a *vector*; *attention* mixes "
+        "them; *pre-training* predicts hidden or next tokens; *decoding* writes. ChatGPT began as a GPT like the one here, much "
+        "larger, and was then trained on conversations. Every page reads a sentence of your own."
     )
-    st.markdown("**Send this link**: it opens the tour.")
-    present.address_to_copy(invitation())
+    if not present.is_local(where := invitation()):
+        st.markdown("**Send this link**: it opens the tour.")
+        present.address_to_copy(where)
     st.markdown("**Go on**, in about an hour: the same lessons, each with one question and two exercises.")
     st.page_link(str(LESSONS["start"].page), label="**Core hour →**", query_params={"core": "1"})
     st.page_link(str(LESSONS["decoding"].page), label="Translate a sentence →", query_params={"part": "translation"})

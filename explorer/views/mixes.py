@@ -43,7 +43,8 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
     figure = go.Figure()
     for layer in range(weights.shape[-1]):
         values = weights[..., layer]
-        named_once = [_layer(layer).partition(": ")[2].removeprefix("from "), *[""] * (len(order) - 1)]
+        called = f"\u00a0\u00a0{_layer(layer).partition(': ')[2].removeprefix('from ')}"  # above its error bar
+        named_once = [called if n == len(order) // 2 else "" for n in range(len(order))]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
         hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b>, γ = %{{customdata}}<extra></extra>"
@@ -242,7 +243,7 @@ def _way(record: Mixes, way: int) -> str:
 def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, span: tuple[float, float]) -> go.Figure:
     return figure.update_layout(
         title=theme.title(title, *notes), barmode="group", height=250,
-        xaxis={}, yaxis={"title": up, "range": list(span)},
+        xaxis={}, yaxis={"title": {"text": up, "standoff": 12}, "range": list(span)},
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     )
     return figure.update_layout(
         title=theme.title("Pairs of one text", *notes),
-        xaxis=theme.named_axis(names, title="context word", tickangle=-90, tickfont=font),
+        xaxis=theme.named_axis(names, title={"text": "context word", "standoff": 10}, automargin=True, tickangle=-90, tickfont=font),
         yaxis=theme.named_axis(names, down=True, title="centre word", tickfont=font),
         coloraxis={"cmin": 0, "cmax": 1.3, "showscale": False},
         height=max(200, 17 * min(len(names), 26)),

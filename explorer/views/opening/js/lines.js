@@ -14,7 +14,7 @@ function linesOf({ inside, floors, lanes }) {
   return [
     [0, ["Four language models guess the missing word. Yours?"]],
     [3, ["The four models differ in what they may read."]],
-    [7, ["Which word do you expect? Choose one, or watch on."]],
+    [7, ["Choose a word: how probable is it for each model?"]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
     [BEATS.compare, ["Compare: a score says how well each token answers the gap. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],

@@ -16,7 +16,7 @@ import { Models } from "./models.js";
 /** @typedef {{typed?: (now: {text: string, word: string}) => void, arriving?: (address: string) => Promise<Uint8Array>}} Heard */
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
-const INKED = 1, EACH = 0.2, GROWS = [3.1, 4.1]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
+const INKED = 1, EACH = 0.25, GROWS = [3.7, 4.7]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
 const STILLS = /** @type {[string, number][]} */ ([["Four answers", BEATS.inside - 0.1], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.8], ["Your turn", BEATS.end]]);
 const BLANK = /^_+$/, HIDDEN = "it"; // a word of strokes is a gap; some word has to be hidden there, and no model reads it
 
