@@ -477,3 +477,15 @@ def test_a_word_that_is_there_twice_is_hidden_where_it_was_chosen(bert: Transfor
     for place in again[:2]:
         pills = next(group for group in at.button_group if group.key == "hidden")
         assert not pills.set_value([place]).run().exception and at.session_state["hidden"] == [place]
+
+
+def test_the_picture_is_of_the_word_that_was_hidden_last(bert: TransformerModel) -> None:
+    tokens, at = bert.tokens(lesson.STORY), opened("corruption", part="hide-a-word")
+    first = parts.first_hidden(list(written_words(tokens, bert.tokenizer)))
+    for chosen in ([first, first - 2], [first, first - 2, first - 4], [first, first - 4]):
+        pills = next(group for group in at.button_group if group.key == "hidden")
+        assert not pills.set_value(chosen).run().exception
+        place = tokens.words.index(chosen[-1])
+        assert at.session_state["guess.place"] == f"{tokens.texts[place]} (position {place})"
+        asked = next(button for button in at.button if (button.key or "").startswith("wait.guess.word."))
+        assert asked.key.endswith(f".{place}"), "and so is the question"

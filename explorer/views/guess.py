@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.records import Copied, Guess
+from explorer.records import Copied, Guess, Tokens
 from explorer.views import theme
 from explorer.views.titles import titled
 from explorer.views.view import Choice, Control, View, also, by_name, only
@@ -22,7 +22,7 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     You may conclude what this model predicts at this position of this text. You may not conclude that another token would be wrong:
     many fit, and the model was trained on the stories of a small world only.
     """
-    at = _places(record)[place]
+    at = places_of(record)[place]
     truth = theme.label(record.corruption.original.texts[at])
     names = [theme.label(text) for text in record.texts[at]]
     shares = [float(share) for share in record.shares[at]]
@@ -119,7 +119,7 @@ def copied(record: Copied, *, place: str, temperature: float) -> go.Figure:
     You may conclude how close this student is to its teacher at this position. You may not conclude that both are right, nor that the
     student computes it in the same way: it has fewer layers.
     """
-    at, number = _places(record)[place], record.temperatures.index(temperature)
+    at, number = places_of(record)[place], record.temperatures.index(temperature)
     truth = record.corruption.original.texts[at]
     names = [theme.label(text) + (" ✓" if text == truth else "") for text in record.texts[at]]
     shares = record.shares[number, :, at]  # [who, rank]
@@ -148,10 +148,14 @@ def _one_of_two(who: int, shares: np.ndarray, names: list[str], model: str) -> g
     )  # fmt: skip
 
 
-def _places(record: Guess | Copied) -> dict[str, int]:
+def places_of(record: Guess | Copied) -> dict[str, int]:
     """The predicted positions, as the control names them."""
-    texts = record.corruption.original.texts
-    return {f"{theme.plain(texts[n])} (position {n})": int(n) for n in np.flatnonzero(record.corruption.scored)}
+    return {place_name(record.corruption.original, int(n)): int(n) for n in np.flatnonzero(record.corruption.scored)}
+
+
+def place_name(tokens: Tokens, place: int) -> str:
+    """A hidden position, as the control names it."""
+    return f"{theme.plain(tokens.texts[place])} (position {place})"
 
 
 def _around(record: Guess | Copied, at: int) -> str:
@@ -168,7 +172,7 @@ def places(record: Guess) -> Mapping[str, Control]:
 
 
 def _which(record: Guess | Copied) -> dict[str, Control]:
-    return {"place": Choice("Hidden position", tuple(_places(record)))}
+    return {"place": Choice("Hidden position", tuple(places_of(record)))}
 
 
 def places_and_temperatures(record: Copied) -> Mapping[str, Control]:

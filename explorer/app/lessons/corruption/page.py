@@ -20,6 +20,7 @@ from explorer.corruption.choosing import written_words
 from explorer.corruption.counting import laws
 from explorer.corruption.strategies import PAIRS, STRATEGIES, entry_of
 from explorer.views import VIEWS
+from explorer.views.guess import places_of
 from explorer.views.strategies import seen_by
 
 PROSE = prose("corruption")
@@ -61,14 +62,14 @@ def one_strategy() -> None:
 
 def pick() -> tuple[int, ...]:
     """The words that are hidden; a choice belongs to the words of one text."""
-    words = dict(enumerate(written_words(tokens, model.tokenizer)))
-    first = lab.first_hidden(list(words.values()))
-    if st.session_state.setdefault("hidden.text", [*words.values()]) != [*words.values()]:
-        st.session_state["hidden.text"] = [*words.values()]
+    first = lab.first_hidden(written := [*written_words(tokens, model.tokenizer)])
+    if st.session_state.setdefault("hidden.text", written) != written:
+        st.session_state["hidden.text"] = written
         st.session_state.pop("hidden", None)
     picked = st.pills(
-        "Words to hide: the model reads [MASK] in their place", list(words), selection_mode="multi", default=[first],
-        format_func=lab.told_apart(list(words.values())).__getitem__, key="hidden", bind="query-params",
+        "Words to hide: the model reads [MASK] in their place", range(len(written)), selection_mode="multi", default=[first],
+        format_func=lab.told_apart(written).__getitem__, key="hidden", bind="query-params", on_change=lab.look_at_newest,
+        args=(tokens, first),
     )  # fmt: skip
     return tuple(sorted(picked or [first]))
 
@@ -81,8 +82,7 @@ def hidden() -> None:
     def question() -> web.Asked:
         """Of the position that the picture is of."""
         record = result_of(guess)
-        place = st.session_state.get("guess.place")
-        place = place if isinstance(place, int) and record.corruption.scored[place] else int(record.corruption.scored.argmax())
+        place = places_of(record).get(st.session_state.get("guess.place", ""), int(record.corruption.scored.argmax()))
         return lesson.guess_question(record, place), f"guess.word.{name}.{text}.{chosen}.{place}"
 
     web.show(

@@ -21,8 +21,9 @@ from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
 from explorer.models.store import models
 from explorer.models.suited import fills_masks
-from explorer.records import Corruption, Exercise
+from explorer.records import Corruption, Exercise, Tokens
 from explorer.views import VIEWS
+from explorer.views.guess import place_name
 from explorer.views.mixes import below
 
 PROSE = prose("corruption")
@@ -87,6 +88,14 @@ def thousand(name: str, seed: int) -> Call:
         ex.text.first_tokens, Call(list, Call(ex.microworld.stories, 40, 4, "validation")), sentinel_tokenizer(name), 1000
     )
     return Call(ex.corrupt, new, "mlm", tokenizer=sentinel_tokenizer(name), seed=seed)
+
+
+def look_at_newest(tokens: Tokens, first: int) -> None:
+    """The picture is of the word that a hand has just hidden."""
+    now, before = set(st.session_state["hidden"] or [first]), st.session_state.get("hidden.before", {first})
+    st.session_state["hidden.before"] = now
+    if len(new := now - before) == 1:
+        st.session_state["guess.place"] = place_name(tokens, tokens.words.index(*new))
 
 
 def guessed(name: str, text: str, words: tuple[int, ...]) -> Call:
