@@ -52,6 +52,7 @@ def test_a_run_is_in_the_lists_of_its_visitor_alone(page: str, run: Path) -> Non
     assert name not in other.selectbox(key=key).options
 
 
+@LONG
 def test_a_run_is_among_the_trainings(run: Path) -> None:
     at = opened("training", part="measures")
     at.session_state[brought.AGREED] = str(run)

@@ -326,6 +326,7 @@ def test_training_without_the_mask_is_the_same_training_but_for_the_mask() -> No
     assert lifted[0, 0].tolist() == [[True, True, True, False]] * 4, "padding stays unseen"
 
 
+@LONG
 def test_the_counter_gives_the_sizes_that_hugging_face_s_classes_have() -> None:
     t5 = transformers.T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12)
     models = dict.fromkeys(("BERT base", "BERT large"), transformers.BertForPreTraining)

@@ -455,6 +455,7 @@ def test_combinations_name_what_a_sentence_joins() -> None:
     assert sorted(combinations(Joined(tree, adverbs.BUT, do(HE, "work", "travailler")))) == ["red car", "sell car"]
 
 
+@LONG
 def test_there_is_room_to_learn() -> None:
     train = tuple(pairs(20000, 0)) if ALL else drawn()
     assert len({p.english for p in train}) >= 0.95 * len(train)

@@ -66,6 +66,7 @@ def straight(text: PlainText) -> str:
     return " ".join(written_out(sentence) for sentence in text.sentences)
 
 
+@LONG
 def test_training_never_reads_what_is_kept_for_the_test() -> None:
     names = [re.split(r"[/ #\t]", row)[0] for row in rows("nouns", "adjectives", "names", "verbs")]
     kept = {name[1:] for name in names if name[0] == "*"} - {

@@ -63,6 +63,7 @@ def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> Non
     assert not any("widget-view" in name for data in kinds for name in data) and "widgets" not in done.metadata
 
 
+@LONG
 @pytest.mark.browser
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_a_page_is_small_and_drawn_without_a_network(written: Path, visit: Visit, path: Path) -> None:

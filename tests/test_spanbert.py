@@ -188,6 +188,7 @@ def test_the_head_stays_at_home_when_a_model_travels(model: TransformerModel, tm
     assert back.module.span_boundary is None and not any("span" in name for name in back.module.state_dict())
 
 
+@LONG
 def test_figures_are_counted_token_by_token(trained: tuple[list[TrainingStep], TransformerModel]) -> None:
     """Every text alone, through the model's own scores and the paper's formula; the rule by a counter."""
     model = trained[1]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import opened
 from test_short_studies import drawn, part
 from transformers import BertForPreTraining, BertTokenizerFast
@@ -46,6 +47,7 @@ def test_segments_are_those_of_the_library_s_tokenizer(seed: int, tmp_path: Path
     assert follows is (corruption.labels["nsp"][0] == 0)
 
 
+@LONG
 def test_a_pair_under_several_tokenizers_draws_segments_where_the_model_has_them() -> None:
     record = side_by_side("The dog was tired.", classroom.systems(), pair="It slept.", special=True)
     figure = VIEWS["pieces"](record)
