@@ -163,7 +163,7 @@ def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
     options: dict[str, Any] = {"gold": ["sad", "glad"], "labels": FEEL}
     answer = ex.prompt(gpt2, TEXTS, template=TEMPLATE, calibrate=True, **options)
     figure = VIEWS["prompt-answer"](answer, text=1)
-    assert np.allclose(figure.data[0].y, answer.probabilities[1]) and np.allclose(figure.data[1].y, answer.calibrated[1])
+    assert np.allclose(figure.data[0].x, answer.probabilities[1]) and np.allclose(figure.data[1].x, answer.calibrated[1])
     forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **options)
     drawn = VIEWS["prompt-forms"](forms)
     assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))

@@ -25,23 +25,25 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
     You may conclude which verbaliser this model finds more probable here. You may not conclude that it can do the task: another
     template or verbaliser may reverse the answer. Nor that the model finds the word probable at all: only the verbalisers compete.
     """
-    names = [
-        f"“{theme.label(word)}”<br>means {theme.label(label)}" for label, word in zip(record.labels, record.words, strict=True)
+    meant = [
+        f"<br>means {theme.label(label)}" * (label != word) for label, word in zip(record.labels, record.words, strict=True)
     ]
+    names = [f"“{theme.label(word)}”{more}" for word, more in zip(record.words, meant, strict=True)]
     rows = {"after the prompt": record.probabilities[text]}
     if len(record.free):
         rows |= {"calibrated": record.calibrated[text], "after a text that says nothing": record.prior}
     figure = go.Figure()
     for number, (label, values) in enumerate(rows.items()):
         figure.add_bar(
-            x=names, y=values, name=label, meta=(0, 1, 6)[number], text=[f"{value:.0%}" for value in values],
-            textposition="outside", textangle=0, cliponaxis=False, hovertemplate=f"{label}, %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
+            orientation="h", y=names, x=values, name=label, meta=(0, 1, 6)[number], text=[f"{value:.0%}" for value in values],
+            textposition="outside", textangle=0, cliponaxis=False, hovertemplate=f"{label}, %{{y}}: <b>%{{x:.3f}}</b><extra></extra>",
         )  # fmt: skip
     logs = ", ".join(f"“{theme.label(word)}” {value:.2f}" for word, value in zip(record.words, record.logp[text], strict=True))
     facts = (f"log P of the verbaliser: {logs}", f"{theme.printable(record.model)}, {len(record.shots)} shots")
     return figure.update_layout(
-        title=theme.title("The answer to this prompt", _answered(record, text)), **theme.measured(*facts), barmode="group", height=260,
-        yaxis={"title": "probability", "range": [0, 1.08]}, xaxis={},
+        title=theme.title("The answer to this prompt", _answered(record, text)), **theme.measured(*facts), barmode="group",
+        xaxis={"title": "probability", "range": [0, 1.08], "tickformat": ".0%"}, yaxis={"autorange": "reversed"},
+        height=90 + (40 + 22 * len(rows)) * len(names),
     )  # fmt: skip
 
 
