@@ -83,6 +83,7 @@ def walked(  # noqa: PLR0913  how wide, too
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
+@LONG
 def test_axe_finds_what_is_wrong(visit: Visit) -> None:
     page = visit("about:blank")
     page.set_content(f"<!doctype html><html><body>{BROKEN}</body></html>")
@@ -96,6 +97,7 @@ def test_axe_finds_nothing_serious(visit: Visit, lesson: str, mode: str) -> None
     walked(visit, lesson, mode, judged)
 
 
+@LONG
 def test_words_on_words_are_found(visit: Visit) -> None:
     page = visit("about:blank")
     drawn = "<div class='js-plotly-plot' style='width:300px'><svg width=300 height=80>{}</svg></div>"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, some
+from conftest import SAMPLED, SENTENCE, some
 from opening import opened
 
 import explorer as ex
@@ -77,6 +77,7 @@ def test_a_changed_word_an_added_one_and_a_missing_one(changed: AlignedTraces) -
     assert order == [*["[CLS]"], *[SENTENCE[slice(*span)] for span in changed.first.source.offsets[1:-1]], "[SEP]"]
 
 
+@SAMPLED
 @pytest.mark.parametrize(("pair", "text"), some(COMPARED, *COMPARED[::5], *COMPARED[1::5]))
 def test_units_of_one_text_end_where_tokens_of_both_end(pair: tuple[str, str], text: str) -> None:
     """The same stretches of letters in both, and none that could be smaller."""

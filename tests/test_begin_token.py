@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import some
+from conftest import LONG, some
 from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
@@ -65,6 +65,7 @@ def test_a_begin_token_is_written_once_and_gives_way_to_the_marks_of_a_task() ->
     assert with_begin(bert) is bert and not only_begins(bert)
 
 
+@LONG
 def test_a_decoder_that_is_trained_here_reads_as_it_was_trained() -> None:
     texts = ex.microworld.texts(40, 1)
     kinds = ("byte-bpe", "bpe", "unigram", "words")

@@ -181,6 +181,7 @@ def test_a_board_opens_at_the_weights_and_plays_from_the_beginning_past_an_idle_
     assert seen[0] == "x" and ("mask" in seen) == (name == "gpt2"), "an encoder's forbids nothing"
 
 
+@LONG
 def test_a_station_rests_until_its_sentence_is_read_and_what_an_encoder_reads_is_no_prediction(show: Show) -> None:
     page = show(traced("bert"))
     rests = page.evaluate(
@@ -242,6 +243,7 @@ def test_words_specials_and_threshold(show: Show) -> None:
     assert len(seen) == 3, "a threshold and hidden special tokens also between words"
 
 
+@LONG
 def test_the_twin_is_a_grid_that_arrow_keys_walk(show: Show) -> None:
     trace = traced("bert")
     page = show(trace, view={"stream": "encoder", "layer": 0, "head": 0, "station": "softmax", "row": 2, "col": 2})

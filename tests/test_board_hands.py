@@ -88,6 +88,7 @@ def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(show: 
     expect(page.locator(".weigh")).to_be_hidden()
 
 
+@LONG
 @BROWSER
 def test_what_a_mask_forbids_and_a_single_key_cannot_be_changed(show: Show) -> None:
     trace = traced("gpt2")
@@ -140,6 +141,7 @@ def test_a_text_is_written_again_with_its_best_beams(visit: Visit, tmp_path: Pat
     expect(page.locator(".pair")).to_have_text(f"after {trace.target.texts[-1]}")
 
 
+@LONG
 def test_every_step_s_beams_are_those_of_the_search() -> None:
     trace, steps = translated()
     steps_of_text = moments(trace, steps)

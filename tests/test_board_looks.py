@@ -278,6 +278,7 @@ def test_unequal_depths_and_lengths_fit_above_each_other(show: Show, width: int)
     assert all(b["x"] >= 0 and b["x"] + b["w"] <= wide["width"] and b["y"] + b["h"] <= high for b in boxes)
 
 
+@LONG
 def test_keys_and_values_come_down_from_the_encoder(show: Show) -> None:
     trace = translated(ex.load("transformer", device="cpu"))
     page = show(trace, view=CROSS | {"station": "qkv"})

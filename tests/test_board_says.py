@@ -159,6 +159,7 @@ def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(sh
         expect(page.locator(".operands")).to_contain_text(f"{said(before)} in {box}")
 
 
+@LONG
 def test_the_grid_holds_the_numbers_of_the_last_stations_too(show: Show) -> None:
     trace = traced("bert")
     last = len(trace.attention) - 1

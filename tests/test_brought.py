@@ -130,6 +130,7 @@ def upload(at: Any, content: bytes) -> str:
     return str(at.session_state[brought.UPLOADED].name)
 
 
+@LONG
 def test_two_visitors_upload_models_of_one_name_and_each_sees_their_own(tmp_path: Path) -> None:
     sessions, names = [], []
     for number, system in enumerate(("bert", "gpt2")):

@@ -123,6 +123,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(visit: Visit) -> 
         expect(other.locator(".staged .title")).to_contain_text(f"merge {step}:")
 
 
+@LONG
 @pytest.mark.parametrize(
     "query",
     ["?model=nobody&attention.layer=x&attention.head=77&attention.stage=!&text=%3Cscript%3Ealert(1)%3C/script%3E",

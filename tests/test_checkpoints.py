@@ -51,6 +51,7 @@ def scores(folder: Path, kind: Any, ids: list[int]) -> np.ndarray:
         return np.asarray(kind.from_pretrained(folder).eval()(input_ids=torch.tensor([ids])).logits[0].numpy())
 
 
+@LONG
 @pytest.mark.parametrize("name", CLASSES)
 def test_weights_in_several_files_open_by_themselves(name: str, tmp_path: Path) -> None:
     folder = sharded(name, tmp_path / name)
@@ -102,6 +103,7 @@ def test_letters_and_merges_in_the_old_form_are_read(tmp_path: Path) -> None:
     assert model.tokens(TEXT).ids.tolist() == AutoTokenizer.from_pretrained(folder)(TEXT)["input_ids"]
 
 
+@LONG
 @pytest.mark.parametrize(
     "rope",
     [

@@ -116,6 +116,7 @@ def test_queries_and_keys_are_a_product_and_a_bias_and_their_scores_one_matrix_o
     assert all(f"b_{which}" in STATIONS[at].formula for which, at in (("Q", "qkv"), ("K", "qkv"), ("V", "qkv"), ("O", "wo")))
 
 
+@LONG
 @pytest.mark.parametrize(("name", "supervised"), [("bert-told", True), ("bert", False)])
 def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained(name: str, supervised: bool) -> None:
     texts = " ".join(texts_of(opened("heads", model=name, part=part)) for part in ("many-texts", "lens"))

@@ -167,6 +167,7 @@ def test_a_tokenizer_is_learned_merge_by_merge_and_kept(folder: Path) -> None:
     refused("not learned by merges", "learn texts.txt --kind unigram", folder)
 
 
+@LONG
 @pytest.mark.parametrize(
     ("line", "expected"),
     [("explorer tra", {"trace"}), ("explorer trace ber", {"bert", "bert-tiny"}), ("explorer fit --prec", {"--precision"})],

@@ -60,6 +60,7 @@ def test_only_what_was_changed_is_named_and_curves_are_the_lines_of_the_files(fo
     assert RunsBeside.read(record.write(folders["a"] / "beside.npz")) == record
 
 
+@LONG
 def test_an_older_run_that_did_not_know_a_setting_has_its_default(folders: dict[str, Path], tmp_path: Path) -> None:
     described = json.loads((folders["a"] / "run.json").read_text("utf-8"))
     del described["plan"]["by_length"]

@@ -98,6 +98,7 @@ def test_the_next_token_of_a_folder_is_shown(checkpoint: tuple[str, Path]) -> No
     assert first.ids[:5].tolist() == second.ids[:5].tolist() and second.model == opened.name
 
 
+@LONG
 def test_a_live_model_is_left_as_it_was_and_one_that_was_opened_serves_several_threads(checkpoint: tuple[str, Path]) -> None:
     name, folder = checkpoint
     module = theirs(name, folder)

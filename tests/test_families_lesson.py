@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import ALL, LONG
+from conftest import ALL, LONG, SAMPLED
 from opening import opened
 from test_board import board_of, header
 from torch.nn import functional
@@ -135,6 +135,7 @@ def bart() -> TransformerModel:
     return ex.load("bart", device="cpu")
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", [name for name, stored in ex.models().items() if stored.about()["preset"] in TRANSFORMERS])
 def test_every_parameter_is_counted_once_and_the_formula_agrees(name: str) -> None:
     model = ex.load(name, device="cpu")

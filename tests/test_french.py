@@ -241,6 +241,7 @@ def test_alignment_follows_reordering_and_merging() -> None:
 ARTICLES = {"old", "le", "la", "les", "l'", "du", "de", "des", "d'", "some", "any"}
 
 
+@LONG
 def test_every_word_is_aligned_but_articles_and_years_old_that_the_other_language_leaves_out() -> None:
     for pair in drawn():
         english = {i for i, _ in pair.alignment}
@@ -282,6 +283,7 @@ def test_elision_is_made_where_it_must_be_and_nowhere_else() -> None:
                 assert vowel(after), pair.french
 
 
+@LONG
 def test_prepositions_and_articles_are_contracted() -> None:
     pronouns = 0
     for pair in drawn(count=MANY):

@@ -105,6 +105,7 @@ def test_a_silenced_head_is_one_whose_output_weights_are_zero(bert: TransformerM
     assert module._right(bert, questions) == plain
 
 
+@LONG
 def test_halves_do_not_share_questions_and_pairs_stay_together(bert: TransformerModel) -> None:
     search = head_search(bert, count=24, heads=2)
     assert (search.questions == 12).all() and search.others.shape == (len(search.phenomena), module.DRAWS)

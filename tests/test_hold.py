@@ -47,6 +47,7 @@ def test_an_address_that_names_no_letter_holds_nothing(asked: str) -> None:
     assert not at.exception and frames(at) == [] and not any("<b>" in said for said in ticks(at))
 
 
+@LONG
 def test_a_token_stays_held_on_other_pages_and_in_other_sentences() -> None:
     at = opened("attention", part="both-masks")
     at.session_state[hold.HELD] = (SENTENCE, "it", IT)  # as another page left it

@@ -162,6 +162,7 @@ def keeping(*pictures: object, **changed: object) -> dict[str, Any]:
     return {**parts, "checksum": hand_ins.checksum_of(parts)}
 
 
+@LONG
 def test_kept_pictures_are_counted_and_shown_to_the_teacher_and_an_exchanged_one_is_an_edited_file() -> None:
     files = [("a.json", json.dumps(keeping(png(), png(3, 3))).encode()), ("b.json", json.dumps(given(1, True)).encode())]
     exchanged = keeping(png()) | {"pictures": keeping(png(3, 3))["pictures"]}

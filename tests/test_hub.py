@@ -299,6 +299,7 @@ DAMAGE: dict[str, dict[str, Any]] = {  # files that go, and others that come or 
 }
 
 
+@SAMPLED
 @pytest.mark.parametrize("message", DAMAGE)
 def test_a_folder_or_zip_that_cannot_be_opened_says_why(message: str, bert: TransformerModel, tmp_path: Path) -> None:
     folder = ex.export(bert, tmp_path / "bert")

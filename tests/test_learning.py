@@ -464,6 +464,7 @@ def test_a_training_that_begins_without_a_text_says_what_it_needs(shown: Shown) 
     expect(page.locator("output")).to_have_text("step 1")
 
 
+@LONG
 def test_the_dials_count_the_weights_at_once_and_refuse_what_does_not_fit(shown: Shown) -> None:
     page = shown()
     begin = page.locator(".counted").inner_text()

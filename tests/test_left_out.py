@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import LONG
+from conftest import LONG, SAMPLED
 from test_model_edits import SENTENCE, TARGET, pair, said
 from test_whatif_lesson import page, titles
 from torch import Tensor, nn
@@ -117,6 +117,7 @@ def test_a_model_built_without_a_part_is_a_whole_one_edited(setting: dict[str, A
     assert total(less.config) == sum(weight.numel() for weight in less.module.parameters())
 
 
+@SAMPLED
 @pytest.mark.parametrize("preset", ["gpt2", "olmo2", "transformer"])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_it_writes_as_its_whole_pass_says(setting: dict[str, Any], preset: str) -> None:

@@ -83,6 +83,7 @@ def test_the_picture_says_what_each_direction_expects(figure: Page) -> None:
     expect(figure.locator(".directions [aria-live]")).to_have_text(line)
 
 
+@LONG
 def test_the_mix_of_its_layers_is_that_of_a_task(figure: Page) -> None:
     model, given = ex.load("elmo", device="cpu"), (0.2, 0.0, 0.6)
     figure.get_by_label("Your sentence").fill(OTHER)

@@ -348,6 +348,7 @@ def test_a_live_file_fits_a_telephone(visit: Visit, tmp_path: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@LONG
 def test_what_a_trace_read_is_written_as_texts(bert: Any) -> None:
     assert texts_of(ex.trace(bert, FIRST), bert) == {"text": FIRST.lower(), "target": None}
     assert texts_of(ex.trace(bert, FIRST), bert, FIRST) == {"text": FIRST, "target": None}

@@ -145,6 +145,7 @@ def test_a_page_s_model_is_the_shipped_one_to_the_bit_and_answers_as_in_python(b
 BARS = "all => all.map(one => [...one.querySelector('.bar').children].map(part => part.textContent))"
 
 
+@LONG
 @pytest.mark.browser
 def test_the_opening_plays_answers_as_python_does_and_leads_to_the_row(browser: Browser, address: str) -> None:
     page, requests = opened(browser, Watch(), f"{address}corruption.html", "light", 1280, 640), list[str]()
@@ -232,6 +233,7 @@ class Links(HTMLParser):
         self.links += [str(value) for name, value in attrs if name == "href"]
 
 
+@LONG
 @pytest.mark.parametrize("name", ['a"onclick="b', "a#b?c%20d", "<img src=x onerror=b>", "é a&amp;b"])
 def test_whatever_a_model_or_a_notebook_is_called_its_page_is_found_and_nothing_else_is_written(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

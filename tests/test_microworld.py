@@ -166,6 +166,7 @@ def test_roles_are_those_of_a_hand_made_list(sentence: str, verb: str, expected:
     assert by_verb[verb] == expected
 
 
+@LONG
 def test_splits_share_no_fact_and_held_out_words_stay_in_the_test() -> None:
     drawers = [drawer for split in SPLITS for drawer in PLACES[split]]
     assert sorted(drawers) == list(range(10))

@@ -81,6 +81,7 @@ def command(name: str, folder: Path, *absent: str) -> subprocess.CompletedProces
     return without(f"sys.argv = ['explorer', {name!r}]\nfrom explorer.cli import main\nmain()", folder, absent)
 
 
+@LONG
 @pytest.mark.parametrize(
     ("name", "absent"), [("app", "streamlit"), ("lab", "jupyterlab"), ("app", "plotly"), *long(("doctor", "plotly"))]
 )

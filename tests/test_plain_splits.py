@@ -93,6 +93,7 @@ def rows(*tables: str) -> Iterator[str]:
         yield from (line for line in lines if line.strip() and line[0] not in "#=")
 
 
+@LONG
 def test_few_texts_are_alike() -> None:
     """Texts that are the same, and those that differ in one word only: among all, and of the test against training."""
     train = [straight(text) for text in by_split()["train"]]

@@ -57,6 +57,7 @@ def written_out(sentence: str) -> str:
     return re.sub(r"\b(I|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey)'(m|re|s|ll|d)\b", lambda m: f"{m[1]} {FULL[m[2]]}", text)
 
 
+@LONG
 def test_every_frame_makes_sentences_in_every_tense_and_split() -> None:
     for frame in frames():
         for tenses in frame.tenses:

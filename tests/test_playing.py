@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from conftest import LONG
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
@@ -27,6 +28,7 @@ LED = (  # a page, its part, the key of what is led
 )
 
 
+@LONG
 @pytest.mark.parametrize(("lesson", "part", "key"), LED)
 def test_a_process_goes_back_and_on(lesson: str, part: str, key: str) -> None:
     at = opened(lesson, part=part)

@@ -187,6 +187,7 @@ def test_a_part_that_is_clicked_in_the_matrix_is_silenced_and_seen_beside_it(vis
     expect(page).to_have_url(re.compile("edit=silence(%20|\\+)feed-forward"))
 
 
+@LONG
 def test_a_cell_of_a_stage_says_its_number_as_soon_as_a_pointer_is_over_it(visit: Visit) -> None:
     page = visit("/families?part=masks")
     weights = ex.trace(ex.load("gpt2", device="cpu"), SENTENCE).attention[0].weights[0]

@@ -280,6 +280,7 @@ def test_texts_that_a_model_cannot_read_are_said(tmp_path: Path) -> None:
     assert note.startswith("6 of 6 tokens are unknown to bert") and ex.trace(bert, "Anna 你 was happy.").notes == ()
 
 
+@LONG
 def test_a_file_of_texts_that_are_too_long_is_refused_with_what_cuts_them(tmp_path: Path) -> None:
     (tmp_path / "long.csv").write_text(
         "text,label\n" + "".join(f"{'The dog ran. ' * 90}{n},{'ab'[n % 2]}\n" for n in range(40))

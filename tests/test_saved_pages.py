@@ -93,6 +93,7 @@ def damaged(page: str, how: str) -> str:
     return page[:half] + page[last:] if how == "cut" else page[:half] + other + page[half + 1 :]
 
 
+@LONG
 @pytest.mark.parametrize(
     ("kind", "how"), [("figure", "cut"), ("board", "letter"), *long(("figure", "letter"), ("bertviz", "cut"), ("bertviz", "letter"),
     ("board", "cut"), ("live", "cut"), ("live", "letter"))],

@@ -229,6 +229,7 @@ def test_a_cache_changes_nothing(name: str, strategy: str) -> None:
     assert all(step.computed == 1 for step in cached[1:])
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", [*OURS, *LIVE])
 def test_the_growing_matrix_is_that_of_the_whole_text(name: str) -> None:
     model, source = (live(name, 0), TOKENIZER) if name in LIVE else own(name, 0)[0], [7, 9, 30, 8]

@@ -138,6 +138,7 @@ def test_the_loss_of_classes_is_the_softmax_of_both_and_their_difference(bert: T
     assert run.loss(rows).item() == pytest.approx(-logp[range(3), pairs.gold[rows]].mean(), abs=1e-4)
 
 
+@LONG
 def test_training_lowers_the_loss_and_leaves_the_first_model_alone(bert: TransformerModel) -> None:
     before = {name: value.clone() for name, value in bert.module.state_dict().items()}
     pairs = siamese.graded(32, 3)
@@ -258,6 +259,7 @@ def test_every_question_misleads_who_counts_shared_words() -> None:
     assert pairs.second[:2] == (questions[0].same, questions[0].another)
 
 
+@LONG
 def test_no_misleading_sentence_is_learned_from_that_is_asked_about() -> None:
     new = {text for entry in study.questions(0, study.SIZE) for text in (entry.text, entry.same, entry.another)}
     learned = study.as_pairs(study.misled(study.SIZE.trained, 200)).without(new)

@@ -89,6 +89,7 @@ def test_a_model_is_fetched_once_and_opens_by_its_name(hub: Hub, checkpoints: di
     assert not [path for path in left(tmp_path / "home") if ".part" in path or ".lock" in path]
 
 
+@LONG
 def test_the_name_of_a_shipped_model_stays_its_own(hub: Hub) -> None:
     says = typed("get gpt2").stdout
     assert "ex.load('hub:gpt2')" in says and "'gpt2' alone" in says
@@ -99,6 +100,7 @@ def test_the_name_of_a_shipped_model_stays_its_own(hub: Hub) -> None:
         assert real.name == "hub:gpt2" and real.streams != ex.load("gpt2", device="cpu").streams
 
 
+@LONG
 def test_a_cut_fetch_goes_on(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 4096)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
@@ -219,6 +221,7 @@ def test_two_processes_fetch_into_one_folder(hub: Hub, tmp_path: Path) -> None:
     assert ex.load("org/neox", device="cpu").family == "decoder"
 
 
+@LONG
 def test_models_are_carried_to_a_room_without_network(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stick = tmp_path / "stick"
     typed("get distilgpt2")
@@ -235,6 +238,7 @@ def test_models_are_carried_to_a_room_without_network(hub: Hub, tmp_path: Path, 
     assert ex.trace(ex.load("org/neox", device="cpu"), TEXT).residual < 1e-5
 
 
+@LONG
 def test_what_was_damaged_on_the_way_is_refused(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stick = tmp_path / "stick"
     typed(f"get distilgpt2 --to {stick}")

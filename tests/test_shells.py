@@ -28,6 +28,7 @@ from explorer.views import VIEWS, export, lab, notebook, theme
 from explorer.views.notebook import PLOTLY
 
 
+@LONG
 def test_the_numbers_are_those_of_the_record(trace: Trace, tmp_path: Path) -> None:
     path = ex.save(VIEWS["heads"](trace, layer="encoder layer 1"), tmp_path / "x.csv")
     with open(path, encoding="utf-8", newline="") as file:

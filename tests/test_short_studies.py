@@ -62,6 +62,7 @@ def test_the_question_names_the_costliest_way_and_a_tie_is_one() -> None:
     ) == 3 and "a tie" not in left_out_questions.left_out_conclusion(curves(0.5, 0.05))
 
 
+@LONG
 def test_the_recorded_study_was_made_by_this_code() -> None:
     record = ex.result("left-out")
     assert isinstance(record, Curves) and [line.label for line in record.lines] == [*left_out.WAYS, left_out.FREQUENCIES]
@@ -103,6 +104,7 @@ def test_both_have_about_as_many_weights_and_neither_sees_the_future() -> None:
         assert not torch.equal(module(ids)[:, 6:], module(later)[:, 6:])
 
 
+@LONG
 def test_a_short_training_beats_guessing_at_one_token_back_and_comes_out_the_same_again() -> None:
     first = copying.train(copying.TRANSFORMER, 0, 1, SMALL)
     assert first < math.log(SMALL.tokens) and first == copying.train(copying.TRANSFORMER, 0, 1, SMALL)
@@ -126,6 +128,7 @@ def drawn(at: AppTest) -> list[str]:
     return [chart.proto.alt for chart in at.get("plotly_chart")]
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 def test_what_was_measured_waits_where_one_guesses_first() -> None:
     for lesson, name, key, result, address in (

@@ -152,6 +152,7 @@ def text_formulas(path: Path) -> int:
     return sum(len(formulas(cell.source)) for cell in cells if cell.cell_type == "markdown")
 
 
+@LONG
 @pytest.mark.browser
 def test_answers_are_on_the_page_for_teachers_alone(written: Path) -> None:
     trace = ex.trace(ex.load("bert"), SENTENCE, blocks=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import LONG
 from opening import opened
 
 import explorer as ex
@@ -63,6 +64,7 @@ def test_a_model_answers_a_visitor_s_own_pairs_as_it_answers_labelled_texts() ->
         ex.training.answers(run, examples=[("It rained.", "purple")])
 
 
+@LONG
 def test_many_texts_takes_a_visitor_s_list_and_rule() -> None:
     at = opened("heads", part="many-texts")
     at.text_area("many.texts").set_value("\n".join(TEXTS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from conftest import SAMPLED
 from torch.nn import functional
 
 import explorer as ex
@@ -15,6 +16,7 @@ from explorer.views import VIEWS
 TEXT = "The dog was tired."
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", ["gpt2", "bert", "transformer"])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
 def test_the_loss_of_each_prediction_is_pytorch_s(name: str, smoothing: float) -> None:

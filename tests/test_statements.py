@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import sample
+from conftest import LONG, sample
 from markdown_it import MarkdownIt
 from transformers import BertConfig, BertForPreTraining, BertModel
 
@@ -450,6 +450,7 @@ def test_models_with_the_same_mask_do_not_fit_the_same_task(bert: TransformerMod
     assert "Which model fits depends on what it may read and on what it was trained to predict" in fits
 
 
+@LONG
 def test_training_minimises_a_mean_and_ends_near_its_minimum_not_at_it(gpt2: TransformerModel) -> None:
     """A further step lowers the loss, also on other texts of the corpus: the weights at the end are not those with the smallest."""
     module, texts = copy.deepcopy(gpt2.module), ex.microworld.texts(32, 1)

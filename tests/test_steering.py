@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import opened
 
 import explorer as ex
@@ -35,6 +36,7 @@ def by_hand(name: str, layer: int, factor: float, count: int) -> list[int]:
     return ids[-count:]
 
 
+@LONG
 @pytest.mark.parametrize(("name", "layer"), [("gpt2", 0), ("llama", 1)])
 def test_a_steered_model_writes_what_a_hook_writes(name: str, layer: int) -> None:
     model, factors = ex.load(name, device="cpu"), (0.5, -1.0, 2.0)

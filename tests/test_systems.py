@@ -198,6 +198,7 @@ def test_a_model_with_qk_norm_has_no_other_class(bert: TransformerModel, tmp_pat
 # PEGASUS
 
 
+@LONG
 def test_pegasus_reads_masks_for_sentences_and_writes_them(roberta: Tokenizer) -> None:
     run = fitted("pegasus")
     vocabulary, batch = run.model.tokenizer.vocabulary, run.batch(1)

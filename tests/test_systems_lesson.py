@@ -124,6 +124,7 @@ def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_comman
         assert {len(values) for values in every_seed(stored.folder).values()} in ({1}, {3}), name
 
 
+@LONG
 @pytest.mark.parametrize("name", some(UNLIKE, *UNLIKE[::3]))
 @pytest.mark.parametrize(
     "text", ["<script>alert(1)</script> 😀 مرحبا", *long("Dog", "The dog slept. It was tired. It woke up.")]

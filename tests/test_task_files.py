@@ -186,6 +186,7 @@ def test_broken_json_is_said(tmp_path: Path) -> None:
             ex.tasks.from_file(path)
 
 
+@LONG
 def test_a_small_file_that_says_a_long_text_a_million_times_is_refused_before_memory_is_taken(tmp_path: Path) -> None:
     """Parquet writes a text once and refers to it: two megabytes of file, ten gigabytes of text."""
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 3_000_000, pa.int32()), pa.array(["a dog ran. " * 300]))

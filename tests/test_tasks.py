@@ -149,6 +149,7 @@ def planted(task: Task, signal: int, seed: int = 0) -> Frozen:
     return Frozen(task, layers[:400], names[:400], layers[400:], names[400:])
 
 
+@LONG
 def test_a_mix_finds_the_layer_that_knows_and_tasks_share_nothing() -> None:
     task = TASKS["part of speech"]
     tasks = {"low": planted(task, 0), "high": planted(task, 2, 1)}

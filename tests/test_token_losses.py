@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 import explorer as ex
@@ -16,6 +17,7 @@ TEXT, TARGET = "The dog did not cross the river because it was too tired.", "The
 KINDS: dict[str, Any] = {"gpt2": AutoModelForCausalLM, "bert": AutoModelForMaskedLM, "bart": AutoModelForSeq2SeqLM}
 
 
+@LONG
 @pytest.mark.parametrize("name", KINDS)
 def test_the_losses_of_a_trace_are_torch_s(name: str, tmp_path: Path) -> None:
     model = ex.load(name, device="cpu")

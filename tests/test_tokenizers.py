@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tokenizers as library
-from conftest import ALL, LONG, SENTENCE, some
+from conftest import ALL, LONG, SAMPLED, SENTENCE, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers, trainers
@@ -88,6 +88,7 @@ def least(kind: str, texts: list[str]) -> int:
     return {"byte-bpe": 257, "bpe": len(letters) + 2}.get(kind, 2 * len(letters | ALPHABET) + 5)
 
 
+@LONG
 @pytest.mark.parametrize("kind", ["bpe", "byte-bpe"])
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(texts=SMALL.filter(spelled) | WILD.filter(spelled), more=st.integers(0, 60))
@@ -370,6 +371,7 @@ def test_mistakes_are_met_with_a_word(call: Any, message: str) -> None:
         call()
 
 
+@SAMPLED
 @pytest.mark.parametrize("kind", CUTS)
 def test_every_frequent_word_is_one_token_as_transformers_reads_the_file(kind: str, toys: list[str], tmp_path: Path) -> None:
     """Whatever the kind, and where the most frequent merges alone would not have brought it about."""

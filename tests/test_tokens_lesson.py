@@ -83,6 +83,7 @@ def test_letters_are_legible_on_every_colour_of_a_box(mode: str) -> None:
         assert (high + 0.05) / (low + 0.05) >= 4.5, colour
 
 
+@LONG
 def test_boxes_stand_side_by_side_and_inside_the_picture() -> None:
     texts, merges = side_by_side(TEXT, classroom.shelf()), classroom.learned("bpe", "count")
     for figure in (VIEWS["pieces"](texts), VIEWS["merges"](merges, step=9)):

@@ -132,6 +132,7 @@ def test_the_film_has_its_own_sentence_and_the_steps_after_it_that_of_the_front_
     assert at.text_input(key="text").value == own and "Step 2 of" in shown(at)
 
 
+@LONG
 def test_an_address_with_a_step_opens_the_page_and_the_part_of_it_wherever_it_is_given() -> None:
     for page, number in (("start", 5), ("heads", 1), ("tokens", 14), ("vectors", 5), ("start", len(STEPS))):
         at = opened(page, step=str(number))

@@ -176,6 +176,7 @@ def test_on_a_telephone_the_sheet_leaves_what_it_points_at(visit: Visit, number:
     assert box is not None and box["height"] <= 0.36 * 844 and title_is_seen(page, step)
 
 
+@LONG
 def test_the_film_waits_for_a_guess_and_then_answers(visit: Visit) -> None:
     page = at_step(visit, 1)
     film = page.locator(".opening")

@@ -183,6 +183,7 @@ def test_every_story_comes_once_in_a_round_and_a_step_is_always_the_same() -> No
         examples_of_step(1, 5, 10, 0)
 
 
+@LONG
 @pytest.mark.parametrize("system", ["bert", "transformer"])
 def test_stories_of_like_length_share_a_batch_and_each_still_comes_once(system: str) -> None:
     texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)] if system == "transformer" else TEXTS[:400]
@@ -469,6 +470,7 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_point(bert: TransformerMo
     assert all(torch.isfinite(value).all() for value in weights(kept.model).values())
 
 
+@LONG
 def test_a_finished_run_is_written_once(bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     real = resume.put

@@ -491,6 +491,7 @@ def test_the_page_trains_in_another_process(shelf: Path) -> None:
         bench.stop(name)
 
 
+@LONG
 def test_the_stage_begins_at_the_snapshot_of_the_address_and_the_page_follows() -> None:
     at = opened("training", part="snapshots")
     taken = ex.training.snapshots(parts.filmed(parts.kept()))

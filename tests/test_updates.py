@@ -105,6 +105,7 @@ def test_a_small_step_does_what_the_gradient_promises_and_the_model_stays_as_it_
     )
 
 
+@LONG
 def test_a_masked_token_is_predicted_from_both_sides_and_what_cannot_be_predicted_is_refused() -> None:
     bert, gpt2 = loaded("bert"), loaded("gpt2")
     update = ex.analysis.token_update(bert, TEXT, position=2)
@@ -175,6 +176,7 @@ def test_arrows_are_longer_than_the_moves_by_the_number_that_stands_above_them()
         assert longest > 0.3 * wide, "the longest arrow is seen at every learning rate"
 
 
+@LONG
 def test_the_pictures_draw_the_numbers_of_the_record() -> None:
     update = ex.analysis.token_update(loaded("gpt2"), TEXT, position=2)
     view, stages = VIEWS["token-update"], list(STAGES)

@@ -9,6 +9,7 @@ from typing import get_type_hints
 
 import numpy as np
 import pytest
+from conftest import SAMPLED
 
 import explorer as ex
 from explorer.records import Record, Tokens, Trace
@@ -36,6 +37,7 @@ def sample(hint: str) -> object:
     return {"str": "a<b>", "int": 2, "float": 0.5, "bool": True}.get(hint.removeprefix("<class '").removesuffix("'>"))
 
 
+@SAMPLED
 @pytest.mark.parametrize("name", sorted(kinds.KINDS))
 def test_every_kind_of_record_pickles_copies_compares_and_prints(name: str) -> None:
     kind = kinds.KINDS[name]

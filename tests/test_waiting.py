@@ -141,6 +141,7 @@ def test_everything_that_takes_long_says_so(
         assert screen.left == ""
 
 
+@LONG
 def test_opening_a_checkpoint_says_so_and_leaves_transformers_as_it_was(
     screen: Screen, impatient: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

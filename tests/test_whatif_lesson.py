@@ -45,6 +45,7 @@ ROW = {"edit": "write a row", "edit__layer": "1", "edit__head": "3", "edit__row"
 UNIT = {"edit": "scale a unit", "edit__layer": "1", "edit__unit": "5", "edit__factor": "2.0"}
 
 
+@LONG
 @pytest.mark.usefixtures("unfolded")
 def test_what_is_set_on_the_page_is_the_edit_of_its_code(bert: TransformerModel) -> None:
     count = len(bert.tokens(SENTENCE))
@@ -80,6 +81,7 @@ def test_two_changes_and_their_loss_are_those_of_the_formula(gpt2: TransformerMo
     assert not at.exception and any(f"**{lost:.2f}** after" in block.value for block in at.markdown)
 
 
+@LONG
 @pytest.mark.parametrize("name", [*long("gpt2"), "bart"])
 def test_five_faults_each_in_another_text_move_what_they_break(name: str) -> None:
     assert sorted(number for number, _ in faults.PLANTED) == list(range(5)) and len({text for _, text in faults.PLANTED}) == 5
@@ -135,6 +137,7 @@ def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:
     assert not at.exception and score(0, 0) and not at.table and at.radio("guess.fault").value is None
 
 
+@LONG
 def test_the_picture_names_both_tokens_where_they_differ_and_the_edits_can_be_undone(bert: TransformerModel) -> None:
     record = ex.change(bert, SENTENCE, ex.SilenceLayer("encoder", 0, "attention"))
     (bars,) = VIEWS["change"](record).data

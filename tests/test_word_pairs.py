@@ -54,6 +54,7 @@ def by_hand(texts: list[list[int]], word: int, size: int) -> np.ndarray:
     return counts
 
 
+@LONG
 def test_a_cell_of_glove_is_the_paper_s_with_counts_by_hand() -> None:
     model = ex.load("glove", device="cpu")
     read = ex.text.counted_examples(ex.microworld.texts(300, 1), model.tokenizer)

@@ -58,6 +58,7 @@ def test_an_encoder_and_a_decoder_have_their_articles(name: str, kind: str) -> N
     assert any(f"**{name}** {kind}" in unmarked(block.value) for block in at.markdown)
 
 
+@LONG
 def test_the_page_asks_which_twin_is_trained_without_saying_it() -> None:
     at = opened("yours", part="random-twin", model="bert")
     question = next(radio for radio in at.radio if (radio.key or "").startswith("guess.twin"))
