@@ -19,12 +19,6 @@ ASKS = {  # what each task asks, in two or three words
     "last letter": "of the word", "part of speech": "noun or verb?", "entities": "whose name?", "roles": "who did what?",
     "word sense": "which meaning?", "sentiment": "good or bad?", "topic": "about what?", "entailment": "does it follow?",
 }  # fmt: skip
-BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def below(number: int) -> str:
-    """A number as an index, in signs as large as other text: plotly's own indices are two thirds of it, too small for the last row."""
-    return str(number).translate(BELOW)
 
 
 def shares(record: Mixes, *, step: int) -> go.Figure:
@@ -47,7 +41,7 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
         named_once = [called if n == len(order) // 2 else "" for n in range(len(order))]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
-        hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b>, γ = %{{customdata}}<extra></extra>"
+        hover = f"%{{x}}<br>s{theme.below(layer)} = <b>%{{y:.3f}}</b>, γ = %{{customdata}}<extra></extra>"
         figure.add_bar(
             x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer, customdata=scales, text=named_once,
             textposition="outside", textangle=-90, constraintext="none", cliponaxis=False,
@@ -124,7 +118,7 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
             line={"width": 2}, text=hovers, hovertemplate=f"{theme.printable(task)}<br>%{{text}}<extra></extra>", meta=n,
         )  # fmt: skip
     for layer, (x, y) in enumerate(CORNERS):
-        figure.add_annotation(x=x, y=y, text=f"h{below(layer)} alone", showarrow=False, yshift=14 if layer == 2 else -14)
+        figure.add_annotation(x=x, y=y, text=f"h{theme.below(layer)} alone", showarrow=False, yshift=14 if layer == 2 else -14)
     figure = _dressed(figure, "The path of each task", (_reading(record, at),), "", (-0.12, 1.0))
     figure.update_layout(**theme.measured(f"after {step} steps", record.note))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
@@ -149,10 +143,10 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
     for number, (label, weights_of) in enumerate((("your weights", mine), ("learned weights", learned))):
         hover = f"{label}, %{{x}}: <b>%{{y:.2f}}</b><extra></extra>"
         figure.add_bar(
-            x=[f"s{below(layer)}" for layer in range(layers)], y=weights_of, name=label, meta=number, hovertemplate=hover
+            x=[f"s{theme.below(layer)}" for layer in range(layers)], y=weights_of, name=label, meta=number, hovertemplate=hover
         )
     answers = record.answers(mine)
-    names = ("yours", "learned", *(f"h{below(layer)} alone" for layer in range(layers)))
+    names = ("yours", "learned", *(f"h{theme.below(layer)} alone" for layer in range(layers)))
     accuracies = dict(zip(names, (float((answers == record.asked).mean()), *record.worth), strict=True))
     right, predicted = record.classes[record.asked[example]], record.classes[answers[example]]
     figure.add_bar(
@@ -184,7 +178,7 @@ def place(record: Bench, **weights: int) -> go.Figure:
     mine = _divided([weights[f"s{layer}"] for layer in range(layers)])
     grid = np.array([(a, b, PARTS - a - b) for a in range(PARTS + 1) for b in range(PARTS + 1 - a)])
     x, y = (grid / PARTS @ CORNERS).T
-    hovers = [", ".join(f"s{below(n)} = {value / PARTS:.2f}" for n, value in enumerate(row)) for row in grid]
+    hovers = [", ".join(f"s{theme.below(n)} = {value / PARTS:.2f}" for n, value in enumerate(row)) for row in grid]
     figure = go.Figure()
     figure.add_scatter(
         x=x, y=y, mode="markers", name="a mix to click", meta=6, text=hovers, hovertemplate="%{text}<extra></extra>",
@@ -197,11 +191,13 @@ def place(record: Bench, **weights: int) -> go.Figure:
         across, up = (mixes @ CORNERS).T
         figure.add_scatter(
             x=across, y=up, mode="markers", name=name, meta=colour, marker={"symbol": symbol, "size": size, "line": {"width": 3}},
-            text=[", ".join(f"s{below(n)} = {value:.2f}" for n, value in enumerate(row)) for row in mixes],
+            text=[", ".join(f"s{theme.below(n)} = {value:.2f}" for n, value in enumerate(row)) for row in mixes],
             hovertemplate=f"{name}: %{{text}}<extra></extra>",
         )  # fmt: skip
     for layer, (across, up) in enumerate(CORNERS):
-        figure.add_annotation(x=across, y=up, text=f"h{below(layer)} alone", showarrow=False, yshift=18 if layer == 2 else -18)
+        figure.add_annotation(
+            x=across, y=up, text=f"h{theme.below(layer)} alone", showarrow=False, yshift=18 if layer == 2 else -18
+        )
     figure = _dressed(figure, "Your mix in the triangle", (), "", (-0.12, 1.0))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
     figure.update_yaxes(visible=False)
@@ -217,7 +213,7 @@ def _divided(given: list[int]) -> np.ndarray:
 def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> go.Figure:
     """The same figure below a strip with the first dimensions of each layer's vector [layer, dim] and of their mix."""
     rows = np.vstack((layers, shares @ layers))[:, :SEEN]
-    names = [*(f"h{below(layer)}" for layer in range(len(layers))), "<b>mix</b>"]
+    names = [*(f"h{theme.below(layer)}" for layer in range(len(layers))), "<b>mix</b>"]
     figure.add_heatmap(
         z=rows, y=names, xaxis="x2", yaxis="y2", coloraxis="coloraxis2", xgap=1, ygap=2, name="vectors",
         hovertemplate="%{y}, dimension %{x}: <b>%{z:.3f}</b><extra></extra>",
@@ -232,11 +228,11 @@ def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> 
 
 
 def _layer(layer: int) -> str:
-    return f"s{below(0)}: from letters" if layer == 0 else f"s{below(layer)}: LSTM layer {layer}"
+    return f"s{theme.below(0)}: from letters" if layer == 0 else f"s{theme.below(layer)}: LSTM layer {layer}"
 
 
 def _way(record: Mixes, way: int) -> str:
-    name = re.sub(r"^layer (\d+)$", lambda match: f"h{below(int(match[1]))}", record.ways[way])
+    name = re.sub(r"^layer (\d+)$", lambda match: f"h{theme.below(int(match[1]))}", record.ways[way])
     return f"{name} (the last)" if way == len(record.ways) - 1 else name
 
 
@@ -255,7 +251,9 @@ def steps(record: Mixes) -> Mapping[str, Control]:
 
 def sliders(record: Bench) -> Mapping[str, Control]:
     """One slider for each layer, and one for the example whose vector is shown."""
-    weights = {f"s{layer}": Range(f"Weight s{below(layer)}", 0, PARTS, PARTS // 2) for layer in range(record.train.shape[1])}
+    weights = {
+        f"s{layer}": Range(f"Weight s{theme.below(layer)}", 0, PARTS, PARTS // 2) for layer in range(record.train.shape[1])
+    }
     return {**weights, "example": Range("New example", 0, len(record.asked) - 1, 0)}
 
 

@@ -46,6 +46,7 @@ MOST = 160  # rows or columns whose cells can still be told apart on a screen
 NAMED = 48  # names that fit beside them in a legible size
 OUTLINE = "#444"  # around boxes, light or dark
 BOXES = "pieces"  # the name of bars whose customdata are their positions on the signed colour scale, from −1 to 1
+BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def look(figure: go.Figure, mode: str) -> go.layout.Template:
@@ -178,6 +179,11 @@ def named_axis(names: Sequence[str], *, down: bool = False, **more: object) -> d
     low, high = -0.5, len(names) - 0.5
     places = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": list(names)}
     return {**places, "range": [high, low] if down else [low, high], "showgrid": False, **more}
+
+
+def below(number: int) -> str:
+    """A number as an index, in signs as large as other text: plotly's own indices are two thirds of it, too small for the last row."""
+    return str(number).translate(BELOW)
 
 
 def ticked(names: Sequence[str], right: Sequence[bool]) -> list[str]:

@@ -22,9 +22,8 @@ from explorer.corruption.strategies import entry_of
 from explorer.models.store import models
 from explorer.models.suited import fills_masks
 from explorer.records import Corruption, Exercise, Tokens
-from explorer.views import VIEWS
+from explorer.views import VIEWS, theme
 from explorer.views.guess import place_name
-from explorer.views.mixes import below
 
 PROSE = prose("corruption")
 
@@ -175,7 +174,7 @@ def told_apart(words: list[str]) -> list[str]:
     ['the', 'dog', 'the₂']
     """
     times = [words[: n + 1].count(word) for n, word in enumerate(words)]
-    return [word if time == 1 else f"{word}{below(time)}" for word, time in zip(words, times, strict=True)]
+    return [word if time == 1 else f"{word}{theme.below(time)}" for word, time in zip(words, times, strict=True)]
 
 
 def corruption_exercises(name: str, text: str, seed: int) -> tuple[Exercise, ...]:
