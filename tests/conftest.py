@@ -112,11 +112,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: item.path.name, reverse=True)  # the longest of the others begin with a late letter
     items.sort(key=lambda item: item.path not in slow)
-    for item in [] if ALL else [item for item in items if item.get_closest_marker("long")]:
-        item.add_marker(pytest.mark.skip("what takes long: make test-all"))
-    for item in [] if ALL else beyond_the_sample(items):
+    for item in beyond_the_sample(items) if not ALL else []:
         item.add_marker(pytest.mark.skip(f"a case of many, of which {FEW} are run: make test-all"))
     for item in items:
+        if not ALL and item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip("what takes long: make test-all"))
         if item.get_closest_marker("browser") and CHROMIUM is None and os.environ.get("CI") != "true":
             item.add_marker(pytest.mark.skip("no Chromium on this machine (Debian: apt-get install chromium)"))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from explorer.app.lesson_plan import labels_of
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.training.systems_questions import IDEAS, OWN
-from explorer.app.part_names import addressed
 from explorer.app.prose import GAP, prose
 from explorer.app.prose import LESSONS as HERE
 
@@ -33,18 +33,10 @@ def calls() -> list[tuple[str, ast.Call]]:
     ]
 
 
-def part_names(lesson: str) -> set[str]:
-    """The parts of a lesson by their names in the address, as its page writes them."""
-    nodes = (node for path in (HERE / lesson).glob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8"))))
-    parts = [node.args for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "PagePart"]
-    names = [(args[2:] or args)[0] for args in parts]
-    return {addressed(str(name.value)) for name in names if isinstance(name, ast.Constant)}
-
-
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_page_fills_the_gaps_of_its_texts(lesson: str) -> None:
     """Statically, so that a text which a page seldom shows is checked as well."""
-    sections, used = prose(lesson).sections, BY_THE_FRAME | {f"lectures: {part}" for part in part_names(lesson)}
+    sections, used = prose(lesson).sections, BY_THE_FRAME | {f"lectures: {part}" for part in labels_of(lesson)}
     if lesson == "training":  # each system has two sections by its name
         used |= {section for name in (*IDEAS, *OWN) for section in (name, f"{name}: caution")}
     for call in (call for name, call in calls() if name == lesson and isinstance(call.args[0], ast.Constant)):

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Merge
 from explorer.views import theme
+from explorer.views.stage.curve import points
 from explorer.views.strips import FIRST, NEW, Box, Drawn, Strip, drawn, strip_frames
 from explorer.views.view import Control, Range, View, also, by_name, only_many
 
@@ -53,7 +54,7 @@ def merge_frames(steps: Sequence[Merge], mode: str) -> dict[str, Any]:
 def _shorter(fertility: np.ndarray, mode: str) -> dict[str, Any]:
     """The curve of the tokens per word, merge by merge, with a dot for each."""
     low, high = fertility.min(), fertility.max()
-    places = np.stack([np.linspace(0, 1, len(fertility)), (high - fertility) / max(high - low, 1e-9)], 1).round(4).tolist()
+    places = points(np.linspace(0, 1, len(fertility)), fertility, low, high)
     curve = {"name": "tokens per word of the texts", "colour": theme.LINES[mode][0], "points": places}
     ends = [f"{high:.2f}", f"{low:.2f}", "merge 1", f"merge {len(fertility):,}"]
     return {"curves": [curve], "dots": places, "ends": ends}

@@ -64,7 +64,7 @@ def pick() -> tuple[int, ...]:
     """The words that are hidden; a choice belongs to the words of one text."""
     first = lab.first_hidden(written := [*written_words(tokens, model.tokenizer)])
     if st.session_state.setdefault("hidden.text", written) != written:
-        st.session_state["hidden.text"] = written
+        st.session_state.update({"hidden.text": written, "hidden.before": {first}})
         st.session_state.pop("hidden", None)
     picked = st.pills(
         "Words to hide: the model reads [MASK] in their place", range(len(written)), selection_mode="multi", default=[first],

@@ -91,9 +91,9 @@ def thousand(name: str, seed: int) -> Call:
 
 def look_at_newest(tokens: Tokens, first: int) -> None:
     """The picture is of the word that a hand has just hidden."""
-    now, (texts, before) = set(st.session_state["hidden"] or [first]), st.session_state.get("hidden.before", ((), set()))
-    st.session_state["hidden.before"] = tokens.texts, now
-    if len(new := now - (before if texts == tokens.texts else {first})) == 1:
+    now, before = set(st.session_state["hidden"] or [first]), st.session_state.get("hidden.before", {first})
+    st.session_state["hidden.before"] = now
+    if len(new := now - before) == 1:
         st.session_state["guess.place"] = place_name(tokens, tokens.words.index(*new))
 
 

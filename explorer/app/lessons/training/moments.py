@@ -11,6 +11,7 @@ import numpy as np
 from explorer.app import staged, web
 from explorer.records import TokensOverSteps
 from explorer.views import Choice, theme
+from explorer.views.stage.curve import points
 
 Line = tuple[str, np.ndarray, np.ndarray]  # a name, steps, losses
 NAMES = ("loss in training", "loss on new texts")  # of the two lines, the first one with its snapshots
@@ -28,16 +29,14 @@ def moments(lines: Sequence[Line], taken: Sequence[int], text: TokensOverSteps |
     highest, last = max(float(y.max()) for _, _, y in lines), max(int(x.max()) for _, x, _ in lines)
     lowest = min(float(y.min()) for _, _, y in lines)
 
-    def points(x: np.ndarray, y: np.ndarray) -> list[list[float]]:
-        across = np.log(np.maximum(x, 1)) / max(np.log(last), 1e-9)
-        placed: list[list[float]] = np.stack([across, (highest - y) / max(highest - lowest, 1e-9)], 1).round(4).tolist()
-        return placed
+    def drawn(x: np.ndarray, y: np.ndarray) -> list[list[float]]:
+        return points(np.log(np.maximum(x, 1)) / max(np.log(last), 1e-9), y, lowest, highest)
 
     _, at, losses = lines[0]
-    dots = points(np.array(taken), np.interp(np.log(np.maximum(taken, 1)), np.log(np.maximum(at, 1)), losses))
+    dots = drawn(np.array(taken), np.interp(np.log(np.maximum(taken, 1)), np.log(np.maximum(at, 1)), losses))
     colours = theme.LINES[web.mode()]
     curves = [
-        {"name": NAMES[number], "colour": colours[number], "points": points(x, y)} for number, (_, x, y) in enumerate(lines)
+        {"name": NAMES[number], "colour": colours[number], "points": drawn(x, y)} for number, (_, x, y) in enumerate(lines)
     ]
     frames = [{"title": f"step {step:,}", "notes": _notes(number, text)} for number, step in enumerate(taken)]
     ends = [f"{highest:.2f}", f"{lowest:.2f}", "step 1", f"step {last:,} (logarithmic)"]

@@ -8,6 +8,9 @@ import { element } from "../../live/js/element.js";
 const LEFT = 44, BELOW = 20, ABOVE = 8, RIGHT = 8; // room for numbers around the curves
 const MOST = 400; // points of a curve: more cannot be seen
 
+/** A share of 1, in whole percent. @param {number} share */
+export const percent = (share) => `${Math.round(100 * share)}%`;
+
 /** A round number at or above this one. @param {number} value */
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(value || 1));
@@ -65,7 +68,7 @@ export class Curves {
       pen.lineTo(wide - RIGHT, y(value));
       pen.stroke();
       pen.textAlign = "right";
-      pen.fillText(share ? `${Math.round(100 * value)}%` : Number(value.toPrecision(2)).toLocaleString("en"), LEFT - 6, y(value) + 4);
+      pen.fillText(share ? percent(value) : Number(value.toPrecision(2)).toLocaleString("en"), LEFT - 6, y(value) + 4);
     }
     pen.textAlign = "center";
     for (const step of [0, right / 2, right]) pen.fillText(String(Math.round(step)), Math.min(x(step), wide - 18), y(0) + 16);

@@ -1,10 +1,10 @@
 // What a model under training predicts of texts that it never learned from: each token in the colour of its probability, a right one underlined.
 import { element } from "../../live/js/element.js";
+import { percent } from "./curves.js";
 
 /** @typedef {import("./training.js").Shown} Shown */
 /** @typedef {import("./training.js").Guess} Guess */
 
-const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
 const LONG = "<|endoftext|>", SHORT = "‹end›"; // too long a name for a cell
 /** A token in few letters. @param {string} text */
 export const shownAs = (text) => (text === LONG ? SHORT : text);

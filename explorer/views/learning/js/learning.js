@@ -2,7 +2,7 @@
 // A worker beside the page computes. The page asks it for a quarter of a second of training at a time.
 import { modeOf, whenTurned } from "../../board/js/mode.js";
 import { Engine } from "../../live/js/engine.js";
-import { Curves } from "./curves.js";
+import { Curves, percent } from "./curves.js";
 import { element } from "../../live/js/element.js";
 import { Dials } from "./dials.js";
 import { examplesOf, writtenList } from "./guesses.js";
@@ -411,7 +411,7 @@ export class Learning {
     loss.draw([...former, { name: "each step", colour: "--on", points: series("loss") }, { name: "held-out", colour: "--hold", points: held("loss"), dots: true }],
       { ...around, level: [uniform, "uniform guessing"], last: Number.isFinite(now?.loss) ? `held-out ${rounded(now.loss)}` : "" });
     right.draw([{ name: "tokens", colour: "--hold", points: held("right") }, ...(task ? [{ name: "whole answers (exact match)", colour: "--on", points: held("exact"), dots: true }] : [])],
-      { ...around, least: 0.1, share: true, last: Number.isFinite(now?.right) ? `${Math.round(100 * (task ? now.exact : now.right))}%` : "" });
+      { ...around, least: 0.1, share: true, last: Number.isFinite(now?.right) ? percent(task ? now.exact : now.right) : "" });
     norm.draw([{ name: run.settings.clip ? `before clipping to ${run.settings.clip}` : "", colour: "--on", points: series("norm") }], { ...around, last: spent ? spent.norm.toPrecision(2) : "" });
     speed.draw([{ name: "", colour: "--on", points: this.speeds }], { ...around, last: this.speeds.length ? count(Math.round(this.speeds[this.speeds.length - 1][1])) : "" });
     const place = moments.filter((step) => step <= at).length - 1;

@@ -2,6 +2,7 @@
 // the right token, a dot marks where that was the most probable one for the first time. Below, at the moment that is shown, a row for each place in the
 // layers: a dot marks from where on the prediction stays as it is.
 import { element } from "../../live/js/element.js";
+import { percent } from "./curves.js";
 import { shownAs } from "./guesses.js";
 
 /** @typedef {import("./training.js").Guess} Guess */
@@ -38,7 +39,7 @@ function rowOf(body, name, guesses, marked, where) {
     cell.style.setProperty("--chance", `${share}%`);
     cell.className = share > 50 ? "deep" : "";
     cell.textContent = marked(column) ? "●" : "";
-    cell.title = `${where}, ${text}: ${Math.round(100 * chance)}%; most probable: ${first}`;
+    cell.title = `${where}, ${text}: ${percent(chance)}; most probable: ${first}`;
   });
   return row;
 }

@@ -1,5 +1,6 @@
 // The runs of this page, one below the other: what each changes, and where it ended.
 import { element } from "../../live/js/element.js";
+import { percent } from "./curves.js";
 import { changesFrom } from "./settings.js";
 
 /** @typedef {import("./training.js").Settings} Settings */
@@ -21,7 +22,7 @@ export function drawRuns(root, runs) {
   head.append(...["run", "differs from the run above", "steps", "held-out loss", "right"].map((name) => element("th", "", name)));
   runs.forEach(({ settings, steps, held, right }, n) => {
     const changed = n ? changesFrom(settings, runs[n - 1].settings).join("; ") || "nothing" : "–", loss = held[held.length - 1]?.[1];
-    const cells = [String(n + 1), changed, steps.toLocaleString("en"), Number.isFinite(loss) ? loss.toPrecision(3) : "–", Number.isFinite(right) ? `${Math.round(100 * right)}%` : "–"];
+    const cells = [String(n + 1), changed, steps.toLocaleString("en"), Number.isFinite(loss) ? loss.toPrecision(3) : "–", Number.isFinite(right) ? percent(right) : "–"];
     body.insertRow().append(...cells.map((text) => element("td", "", text)));
   });
   root.replaceChildren(element("p", "heading", "Runs of this page"), table);
