@@ -240,3 +240,19 @@ def check_weights(page: Page, trace: Trace) -> None:
         values = page.evaluate(f"h => {BOARD}.numbers(0, h)", head)
         for stage in ("weights", "context"):
             assert np.abs(np.array(values[stage]) - attention.stage(stage, head).reshape(-1)).max() < 1e-5
+
+
+def test_beside_the_weights_stands_what_the_followed_token_reads_most(show: Show) -> None:
+    """Its largest weights, the others together; a click points at the cell; at a station without weights there is nothing."""
+    page, _ = board_at(show, "softmax", layer=3, head=HEAD, row=ROW)
+    attention = traced("bert").attention[3]
+    row = np.asarray(attention.weights)[HEAD, ROW]
+    order = np.argsort(-row, kind="stable")
+    bars = page.locator(".reads button")
+    shares = [float(bar.evaluate("e => getComputedStyle(e).getPropertyValue('--share')")) for bar in bars.all()]
+    np.testing.assert_allclose(shares, [*row[order[:6]], row[order[6:]].sum()], atol=1e-6)
+    assert float(bars.nth(0).locator("span").inner_text().rstrip("%")) == pytest.approx(100 * row[order[0]], abs=0.5)
+    bars.nth(2).click()
+    assert page.evaluate(f"[{BOARD}.cursor.row, {BOARD}.cursor.col]") == [ROW, int(order[2])]
+    go(page, "qk")
+    expect(page.locator(".reads")).to_be_hidden()

@@ -28,6 +28,8 @@ from explorer.training.jobs import job_queue
 FIRST = "bert"  # the model that a lesson opens with
 FILMED = ("bert-tiny", "induction")  # two that kept snapshots of their training
 LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training
+OTHERS = {"The lecture's sentence": LECTURED, "The opening sentence": SENTENCE}  # beside those that a model reads well
+BOX = "text"  # of the sentence that follows from page to page
 LONGEST = 24  # letters of a name that are seen whole
 WARNING = (
     "This is the lecture's sentence. The models here are small, and no training text contains it: do not expect the lecture's picture of a "
@@ -134,7 +136,7 @@ def model_and_text(names: Sequence[str] | None = None) -> tuple[str, str]:
 
 
 def chosen_model(
-    names: Iterable[str], key: str = "model", first: str = FIRST, *, label: str = "Model", box: str = "text"
+    names: Iterable[str], key: str = "model", first: str = FIRST, *, label: str = "Model", box: str = BOX
 ) -> str:
     """One of these models, and on request what it can; a sentence that is clicked there goes into the box of this key."""
     offered = list(names)
@@ -142,19 +144,13 @@ def chosen_model(
     hosted.open_model(key, offered, first)
     with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
         name = one_of(label, offered, key, first)
-        about_model(name, box)
+        about_model(name, box, OTHERS if box == BOX else {})
     return name
 
 
 def sentence() -> str:
-    """The sentence that the visitor chose; the lecture's is one click away, and what to expect of it is said beside it."""
-    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
-    lectured = text == LECTURED
-    st.button(
-        "The opening sentence" if lectured else "The lecture's sentence", type="tertiary", key="lectured",
-        help=WARNING, on_click=lambda: st.session_state.update(text=SENTENCE if lectured else LECTURED),
-    )  # fmt: skip
-    return text
+    """The sentence that the visitor chose."""
+    return st.text_input("Your sentence", SENTENCE, key=BOX, bind="query-params", icon=":material/edit:")
 
 
 def clickable(name: str, text: str) -> None:

@@ -93,7 +93,7 @@ class LessonPage:
         self.opening = st.container(key="opening")
         self._held = st.container(key="bar")
         with self._held:
-            self.bar, self._choice = st.container(), st.container()
+            self._choice, self.bar = st.container(key="choice"), st.container(key="controls")
 
     def parts(self, *every: PagePart) -> None:
         """The choice of a part in the bar, and the chosen one below, with what the lectures say of it besides."""

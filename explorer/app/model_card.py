@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -17,10 +19,13 @@ LABEL = "What it can do"
 KEY = "can"
 
 
-def about_model(name: str, box: str = "") -> None:
-    """On request the figures of a model's card, the weakest first, and sentences to click; a click writes one into the box of this key."""
-    folder = shelf_folder(name)
-    if folder is None or not (figures_of(name) or typical_of(name)):
+def about_model(name: str, box: str = "", others: Mapping[str, str] = MappingProxyType({})) -> None:
+    """On request the figures of a model's card, the weakest first, and sentences to click; a click writes one into the box of this key.
+
+    `others` are sentences that are offered for every model, by what they are called.
+    """
+    carded = shelf_folder(name) is not None and (figures_of(name) or typical_of(name))
+    if not (carded or others):
         return
     with st.popover(
         LABEL, type="tertiary", key=f"{KEY}.{name}", on_change="rerun", help="What this model can and cannot do, by its card"
@@ -31,12 +36,15 @@ def about_model(name: str, box: str = "") -> None:
                 _figures(name)
             with sentences:
                 _sentences(name, box)
+                for label, text in others.items():
+                    st.button(label, key=f"{KEY}.{label}", type="tertiary", help=text, on_click=partial(_take, box, text))
 
 
 def _figures(name: str) -> None:
     """The table of its figures."""
-    figures = figures_of(name)
+    figures = figures_of(name) if shelf_folder(name) is not None else ()
     if not figures:
+        st.caption("This model has no card.")
         return
     st.markdown(f"**{plain(name)}** on new texts of its own world, the weakest first:")
     rows = ["| it … | figure | without a model |", "|---|---|---|"]

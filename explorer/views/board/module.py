@@ -31,6 +31,7 @@ FILES = (
     "stacked",
     "draw",
     "keys",
+    "reads",
     "parts",
     "room",
     "board",

@@ -23,6 +23,9 @@ class Lane {
     head.append(element("b", "", model.title), " ", element("span", "reads", model.reads));
     this.line = this.root.appendChild(element("p", "words"));
     this.line.dir = "auto";
+    this.fills = element("b", "fills", ""); // in the gap, once the bars have grown
+    this.fills.setAttribute("aria-hidden", "true"); // the bars say it
+    this.fills.dir = "auto"; // the line goes as its words go
     this.says = this.root.appendChild(element("p", "says"));
     this.bars = this.root.appendChild(element("div", "sides"));
     this.spaced = model.spaced;
@@ -41,7 +44,7 @@ class Lane {
     for (let n = first; n <= last; n++) {
       const end = n === last && last < words.length - 1 ? words[n].to : (words[n + 1]?.from ?? letters.length);
       const span = n === gap ? element("span", "blank", "") : element("span", "word", words[n].text);
-      if (n === gap) span.append(Object.assign(element("span", "unheard", " gap "), { dir: "ltr" })); // the line goes as its words go
+      if (n === gap) span.append(Object.assign(element("span", "unheard", " gap "), { dir: "ltr" }), this.fills);
       const marks = element("span", "marks", letters.slice(words[n].to, end).join(""));
       if (n !== gap) this.words.push({ spans: [...before, span, marks], reads: n < gap || !left });
       before = n === gap ? [marks] : [];
@@ -68,6 +71,7 @@ class Lane {
     this.says.textContent = spoken;
     if (found === null) return;
     const sides = typeof found === "string" ? [] : found.sides;
+    this.fills.textContent = sides.map(({ texts }) => wordOf(texts[0], this.spaced)).join(" / ");
     while (this.bars.children.length > sides.length) this.bars.lastElementChild?.remove();
     sides.forEach((side, n) => this.#side(n, side, /** @type {Expected} */ (found).right, { guess, share: yours[n] }));
   }
@@ -119,7 +123,8 @@ function around(letters, words, gap, most) {
 
 /** The letters of tokens in a line, one token after the other. @param {HTMLElement} line @param {string[]} tokens @param {number} row the gap */
 function placesIn(line, tokens, row) {
-  const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT), nodes = /** @type {Text[]} */ ([]);
+  const outside = (/** @type {Node} */ node) => (node.parentElement?.closest(".blank") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+  const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT, outside), nodes = /** @type {Text[]} */ ([]);
   while (walk.nextNode()) nodes.push(/** @type {Text} */ (walk.currentNode));
   let node = 0, from = 0;
   return tokens.map((token, n) => {
