@@ -23,7 +23,7 @@ from explorer.records import Tokens
 # Light to dark blue, and blue against orange around a neutral zero: both safe for every kind of colour blindness.
 SEQUENTIAL = {
     "light": ("#ffffff", "#dbe9f6", "#9fc6e3", "#5296c8", "#1f66a8", "#08306b"),
-    "dark": ("#11151c", "#12345a", "#175a91", "#2f86bf", "#77bde6", "#e3f4ff"),
+    "dark": ("#1a2230", "#12345a", "#175a91", "#2f86bf", "#77bde6", "#e3f4ff"),
 }
 DIVERGING = {
     "light": ("#8c3a00", "#e08a3c", "#fbe3cc", "#ffffff", "#cfe0f2", "#4a8ac4", "#08407e"),
