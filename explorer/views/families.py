@@ -89,8 +89,9 @@ def _bar(record: UnderMasks, name: str, number: int) -> go.Bar:
 
 def _mean(record: UnderMasks, name: str) -> str:
     """The mean loss in words."""
-    mean = float(record.losses[MASKS.index(name)].mean())
-    return f"{'its own mask' if name == OWN else f'mask “{name}”'}: mean loss {mean:.2f}, perplexity {np.exp(mean):.3g}"
+    mean, own = (float(record.losses[MASKS.index(mask)].mean()) for mask in (name, OWN))
+    called, before = ("its own mask", "") if name == OWN else (f"mask “{name}”", f" instead of {own:.2f}")
+    return f"{called}: mean loss {mean:.2f}{before}, perplexity {np.exp(mean):.3g}"
 
 
 def mask_frames(record: UnderMasks, mode: str, *, layer: str, head: int) -> dict[str, Any]:

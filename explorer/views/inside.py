@@ -21,7 +21,7 @@ TILE = 128  # rows and columns of one head among all: more than a screen has poi
 NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
 FRAME = "the chosen token"
 MANY = 48  # heads that have room for a word below each
-ORDER = "rows read columns; strong: large weight"
+ORDER = "Each row reads the columns; a stronger colour is a larger weight"
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
@@ -86,7 +86,7 @@ def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], hi
 
 def _marked(trace: Trace, stream: str, row: int | None) -> str:
     """Which row is framed."""
-    return "" if row is None else f"; framed: “{theme.label(trace.axes(stream)[0].texts[row])}”; below: what it reads most"
+    return "" if row is None else f". Framed: “{theme.label(trace.axes(stream)[0].texts[row])}”. Below: what it reads most"
 
 
 def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:

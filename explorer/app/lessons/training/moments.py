@@ -50,7 +50,7 @@ def _notes(number: int, text: TokensOverSteps | None) -> list[str]:
         return ["the model as it was at this step is below"]
     right = int(text.right[number].sum())
     words = f"{right} of {len(text.places)} tokens of the sentence are predicted correctly"
-    return [words, "large: the most probable token; bar: the probability of the correct token, below it"]
+    return [words, "Large: the most probable token. Bar: the probability of the correct token, which stands below it."]
 
 
 def _words(text: TokensOverSteps) -> list[dict[str, Any]]:

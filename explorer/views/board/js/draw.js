@@ -374,7 +374,7 @@ export class Painter {
       g.lineWidth = mine ? 3 : 1;
       g.strokeRect(t.x - 0.5, t.y - 0.5, t.s + 1, t.s + 1);
       if (labelled !== t.site && t.x > field.x + 20 && !(t.site % Math.ceil(SMALLEST / t.s)))
-        this.write(siteName(site), field.x, t.y + t.s / 2, { size: SMALLEST, colour: look.dim, most: 20 });
+        this.write(siteName(site), field.x, t.y + t.s / 2, { size: layout.font > 18 ? 18 : SMALLEST, colour: look.dim, most: 22 });
       labelled = t.site;
       if (t.s > 24 && !s.habit && s.cursor.row >= 0 && site.rows === s.site.rows) this.marks(t, n === s.rows.length ? n : 0, m === s.cols.length && site.cols === s.site.cols ? m : 0);
     }

@@ -4,7 +4,7 @@
 /** @typedef {{boxes: Box[], wide: number, high: number, cell: number, kind: "wide" | "bands" | "phone", label: number, keys: number,
  *   map: {x: number, y: number, w: number, h: number} | null, ledger: {x: number, y: number, w: number, h: number, tall: boolean} | null, font: number}} Layout */
 
-const GAP = 16, PAD = 8, BELOW = 24, TAB = 20, BETWEEN = 4; // dots; a tab holds the name of what comes later, upright
+const GAP = 16, CLEAR = 30, PAD = 8, BELOW = 24, TAB = 20, BETWEEN = 4; // dots; a tab holds the name of what comes later, upright; words beside a picture are clear of its arcs
 
 export const NARROW = 600, WIDE = 940; // dots: a telephone below the first, everything in one band from the second on
 
@@ -33,7 +33,7 @@ function across(ask, one) {
   const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
   const has = (/** @type {string} */ id) => columns.some((c) => c.id === id);
   const kh = has("k") ? (less ? 44 : clamp(ask.d * (one ? 5 : 7), 48, presenter ? 110 : one ? 80 : 120)) : 0, high = Math.max(keys + kh, less ? 0 : presenter ? 220 : one ? 160 : 132), top = PAD + high + GAP;
-  const most = less ? 0.22 * H : presenter ? (stacked ? 0.27 * H : Math.min(Math.max(H - top - below, 0.45 * H), W * 0.38)) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(210, (stacked ? 0.3 : 0.42) * H)) : Math.min(330, W * 0.4);
+  const most = less ? 0.22 * H : presenter ? (stacked ? 0.27 * H : Math.min(Math.max(H - top - below, 0.45 * H), W * 0.38)) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(210, (stacked ? 0.3 : 0.37) * H)) : Math.min(330, W * 0.4);
   const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 96 : 28), side = cell * m, square = Math.max(cell * n, 12);
   const bars = presenter ? 240 : one ? clamp(W * 0.084, 118, 220) : 118; // the room of what is expected
   const firsts = ["x", "n1", "q", "S", "z"];
@@ -71,7 +71,7 @@ function across(ask, one) {
   tabs.forEach((b, at) => Object.assign(b, { x: W - PAD - (tabs.length - at) * (tab + BETWEEN) + BETWEEN, w: tab, tab: true }));
   const newest = boxes.findLast((b) => b.x > edge && !b.tab), tall = tabs.length > 0 && !newest, until = tall ? tabs[0].x - GAP : W - PAD;
   if (newest && tabs.length) newest.w = tabs[0].x - GAP - newest.x; // it has their room until they come
-  const ledger = one ? { x: edge + GAP, y: 0, w: until - edge - GAP, h: tall ? top + square : high + GAP, tall } : null;
+  const ledger = one ? { x: edge + CLEAR, y: 0, w: until - edge - CLEAR, h: tall ? top + square : high + GAP, tall } : null;
   if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
   return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger: less ? null : ledger,
     map: less ? null : { x: PAD, y: PAD, w: Math.max(60, S.x - GAP - PAD - (kh ? 24 : 0)), h: high - 8 } };

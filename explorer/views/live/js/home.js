@@ -102,9 +102,17 @@ export class LiveBoard {
   /** @param {any} data of a board, or of the directions of an ELMo @param {any} [at] where the board is then */
   #draw(data, at) {
     if (data.sides) return this.#drawDirections(data);
-    if (this.board) return this.board.give(data, at ?? this.board.view());
+    if (this.board) return at ? this.board.give(data, at) : this.#again(data);
     const ask = (/** @type {any} */ what) => void this.answer(what), { mask, config } = /** @type {any} */ (this.session.header), { view, mode } = this.begin;
     this.board = new Board(this.place, data, { mode, view, ask, silence: ask, mask, force: config.family !== "encoder-decoder", replace: true, ...this.home.options });
+  }
+
+  /** The board stays where it is; where other tokens stand in the place of its pair, it points at another pair. @param {any} data */
+  #again(data) {
+    const { board } = this, { row, col } = board.cursor, reads = board.rows[row], read = board.cols[col];
+    board.give(data, board.view());
+    const stays = board.rows[row] === reads;
+    if (!stays || board.cols[col] !== read) board.visit({ ...board.view(), row: stays ? row : undefined, col: undefined });
   }
 
   /** @param {import("./boarded.js").Sides} data */

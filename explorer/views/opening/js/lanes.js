@@ -147,6 +147,14 @@ export class Lanes {
   constructor(root, models) {
     this.root = root.appendChild(element("div", "lanes"));
     this.lanes = models.map((model) => new Lane(this.root, model));
+    this.root.onpointerover = (event) => this.light(/** @type {Element} */ (event.target).closest(".bar")?.querySelector(".token")?.textContent ?? "");
+    this.root.onpointerleave = () => this.light("");
+  }
+
+  /** Every bar of a word stands out: how probable each model finds it. @param {string} word */
+  light(word) {
+    const plain = (/** @type {string | null} */ text) => text?.replace(/^[←→] /u, "").toLowerCase();
+    for (const bar of this.root.querySelectorAll(".bar")) bar.classList.toggle("lit", Boolean(word) && plain(bar.children[0].textContent) === plain(word));
   }
 
   /** @param {string} text @param {Word[]} words @param {number} gap */

@@ -13,12 +13,11 @@ function linesOf({ inside, floors, lanes }) {
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
     [0, ["Four language models guess the missing word. Yours?"]],
-    [3, ["The four models differ in what they may read."]],
-    [7, ["Choose a word: how probable is it for each model?"]],
+    [5, ["They differ in what they may read. Choose a word to compare."]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
     [BEATS.compare, ["Compare: a score says how well each token answers the gap. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],
-    [BEATS.weigh, ["Weigh: scores become weights that sum to one. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
+    [BEATS.weigh + 1.6, ["Weigh: scores become weights that sum to one. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
     [BEATS.mix, ["Mix: values, as thick as their weights, become ", number(String(mixed[head].length)), " numbers."]],
     [BEATS.heads, ["All ", number(String(heads)), " heads of a layer do this at once."]],
     [BEATS.rise, ["After each layer: its best guesses so far."]],

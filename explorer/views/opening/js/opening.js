@@ -250,6 +250,8 @@ export class Opening {
   #chip(word) {
     const chip = button("chip", word, () => this.choose(word));
     chip.setAttribute("aria-pressed", String(word === this.guess));
+    chip.onpointerenter = () => this.lanes.light(word);
+    chip.onpointerleave = () => this.lanes.light("");
     return chip;
   }
 

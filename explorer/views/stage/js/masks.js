@@ -28,7 +28,7 @@ export function masksAt(told, at) {
 function rowOf(told, at, text, row) {
   const cells = told.weights[at][row].map((weight, column) => {
     const opened = weight !== null && told.weights[0][row][column] === null, says = weight === null ? "hidden" : weight.toFixed(3);
-    return { key: `cell ${row} ${column}`, tag: "i", name: "weight", turns: true, style: { "background-color": colourOf(told, weight) },
+    return { key: `cell ${row} ${column}`, tag: "i", name: "weight", turns: true, style: { "background-color": colourOf(told, weight), "--late": String(Math.abs(column - row)) },
       is: { "data-says": `${text} → ${told.columns[column]}: ${says}`, "data-opened": opened ? "" : undefined } };
   });
   const name = { key: `token ${row}`, tag: "span", name: "word", text: fitting(text), is: { dir: "auto", "data-says": text } };
