@@ -9,7 +9,7 @@ it stands there, "start.opening>chips" when a button was pressed in the row `chi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,20 @@ def finished(step: object, deeds: tuple[str, ...]) -> bool:
     """Whether all deeds of a step were done in this session."""
     before = left(step)
     return before is not None and bool(deeds) and before.done == frozenset(deeds)
+
+
+def as_number(every: Sequence[tuple[str, ...]]) -> str:
+    """The finished ones of these steps as an address keeps them: the bits of a number."""
+    return format(sum(finished(step, deeds) << step - 1 for step, deeds in enumerate(every, 1)), "x")
+
+
+def recall(number: str, every: Sequence[tuple[str, ...]]) -> None:
+    """What an address kept is done, too, in a session that knows of no step."""
+    if KEPT not in st.session_state and re.fullmatch("[0-9a-f]{1,9}", number):
+        bits = int(number, 16)
+        st.session_state[KEPT] = {
+            step: Left(done=frozenset(deeds)) for step, deeds in enumerate(every, 1) if bits >> step - 1 & 1
+        }
 
 
 def press(deed: str) -> None:

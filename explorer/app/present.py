@@ -22,7 +22,7 @@ HELP = (
     "C the controls and texts, A the answers; V asks the class, J shows where to join, B blanks the screen."
 )
 KEY, PART, ANSWERS = "present", "part", "present.answers"
-PRIVATE = (KEY, teacher.KEY, lecture.STEP, own_lesson.KEY)  # what an address for somebody else leaves out
+PRIVATE = (KEY, "did", teacher.KEY, lecture.STEP, own_lesson.KEY)  # what an address for somebody else leaves out
 _component = st.components.v2.component(
     "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("screen") + streamlit_inside.script("present")
 )

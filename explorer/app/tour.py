@@ -1,6 +1,6 @@
 """The guided tour: a card beside every page while it runs, which goes to what a step speaks of and ticks off what was done.
 
-Its step is in the address, so a reload keeps it.
+Its step and what was done are in the address, so a reload keeps them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from explorer.app.glossary import explained
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import questions as start
 
-KEY, SET, ENDED, OWN = "step", "step.set", "step.ended", "step.own"  # in the session; ENDED: the page on which the tour ended
+KEY, DID, SET, ENDED, OWN = "step", "did", "step.set", "step.ended", "step.own"  # DID: in the address, what is done; ENDED: the page on which the tour ended
 POINTER = "tour.guide"
 ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
 _pointer = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))
@@ -40,6 +40,8 @@ def guide(here: str) -> None:
     number = lesson.number_of(address if address is not None else st.session_state.get(KEY), len(every))
     if number is None or _is_over(number, here):
         return
+    asked = tuple(step.done for step in every)
+    deeds.recall(st.query_params.get(DID, ""), asked)
     came = address is not None and st.session_state.get(KEY) != number  # by an address, and not by the menu
     st.session_state[KEY] = number
     if (before := st.session_state.get(SET)) and before <= len(every) and every[before - 1].page == here:
@@ -58,6 +60,7 @@ def guide(here: str) -> None:
         elif every[number - 1].page == here:
             _arrive(number, every[number - 1])
             done = deeds.done()
+            st.query_params[DID] = deeds.as_number(asked)
             _head(number, here)
             _say(number, every[number - 1], done)
         else:
@@ -123,6 +126,8 @@ def _way(parts: tuple[lesson.Chapter, ...], number: int, done: set[int]) -> str:
 def _say(number: int, step: lesson.TourStep, done: bool) -> None:
     """What to do and where to look; and once it is done, what one knows now."""
     seen: dict[str, str] = {}
+    if step.hides:
+        st.html(f"<style>{', '.join(map(deeds.selector, step.hides))} {{ display: none; }}</style>")
     with st.container(key="tour.says"):
         st.markdown(explained(step.says, seen))
     with st.container(key="tour.do"):
@@ -245,5 +250,5 @@ def leave() -> None:
     for key in (KEY, SET, ENDED, OWN):
         st.session_state.pop(key, None)
     deeds.forget()
-    if KEY in st.query_params:
-        del st.query_params[KEY]
+    for key in {KEY, DID} & st.query_params.keys():
+        del st.query_params[key]

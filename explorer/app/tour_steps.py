@@ -37,6 +37,7 @@ class TourStep:
     done: tuple[str, ...] = ()  # as `deeds` reads them
     lower: bool = False  # whether the lower end of the picture is what to look at
     waits: float = 0.0  # the second of the film at which the opening waits for the deed; 0 where it does not wait
+    hides: tuple[str, ...] = ()  # controls of the page that would push the picture out of the window
     choices: Mapping[str, Any] = field(default_factory=dict)
     boards: Mapping[str, str] = field(default_factory=dict)  # where its boards begin, as an address says it
     chapter: str = FURTHER
@@ -90,6 +91,7 @@ def _step(entry: dict[str, Any]) -> TourStep:
     texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
     texts |= {
         "done": tuple(filled(deed, gaps) for deed in entry.get("done", ())),
+        "hides": tuple(entry.get("hides", ())),
         "lower": entry.get("lower", False),
         "waits": entry.get("waits", 0.0),
     }

@@ -16,7 +16,7 @@ from explorer.views.sums import WAYS, joined, summed
 from explorer.views.titles import titled
 from explorer.views.view import Choice, Control, Toggle, View, by_name, only
 
-READABLE, SHORT = 6, 16  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
+READABLE, SHORT = 6, 9  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
 TILE = 128  # rows and columns of one head among all: more than a screen has points for
 NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
 FRAME = "the chosen token"
@@ -154,12 +154,13 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     """The logit lens: what the model would predict if it ended after each layer; the first column is the input of the first layer.
 
     Each row is a position of the text. A cell names the most probable token, in a short text the three most probable ones; its colour
-    is a probability: of the most probable token, or of the token that the last layer predicts.
+    is how probable that is. Or each cell says how probable the token is that the last layer predicts, which stands in the last column.
 
     You may conclude from which layer on the model's output layer predicts the answer. You may not conclude that earlier layers do not
     contain it: they may represent it in a way that the last norm and the output layer cannot read.
     """
-    values = (record.chances if shown == "its own guess" else record.final).T  # [position, layer]
+    own = shown == "its own guess"
+    values = (record.chances if own else record.final).T  # [position, layer]
     guessed = list(zip(*record.best, strict=True))  # [position, layer, guess]
     hover = "after <b>%{x}</b>, at <b>%{y}</b><br>predicts %{customdata}<br>probability shown <b>%{z:.3f}</b><extra></extra>"
     shares = record.shares.swapaxes(0, 1)
@@ -169,18 +170,21 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     )  # fmt: skip
     three = len(record.tokens) <= SHORT
     if len(record.texts) <= READABLE:
-        texts = [[_stacked(cell if three else cell[:1]) for cell in row] for row in guessed]
+        texts = [[_stacked(cell if three and own else cell[:1]) for cell in row] for row in guessed]
+        if not own:  # how probable the token of the last column is
+            texts = [[*(f"{share:.0%}" for share in shares), row[-1]] for shares, row in zip(values[:, :-1], texts, strict=True)]
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
     names = list(record.named)
     apart = f"differ by {record.gap:.0e} at most" if record.gap else "are the same numbers"
-    cells = f"in each cell {'the three most probable tokens' if three else 'the most probable token'}; strong: near 100%"
+    guess = "the three most probable tokens" if three else "the most probable token"
+    cells = f"in each cell {guess}" if own else "in each row how probable the token of its last cell is after each layer"
     return go.Figure(heat).update_layout(
-        title=theme.title(f"If {theme.label(titled(record.model))} ended here", cells, theme.unseen_note(record.tokens)),
+        title=theme.title(f"If {theme.label(titled(record.model))} ended here", f"{cells}; strong: near 100%", theme.unseen_note(record.tokens)),
         **theme.measured(f"the last layer's logits and the model's own {apart}"),
         xaxis=theme.named_axis(names, side="top"),
         yaxis=theme.downwards(record.tokens),
         coloraxis={"cmin": 0, "cmax": 1},
-        height=int(min(1200, (58 if three else 26) * max(len(record.tokens), 8))),
+        height=int(min(1200, (58 if three and own else 26) * max(len(record.tokens), 8))),
     )
 
 

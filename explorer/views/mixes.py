@@ -37,14 +37,11 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
     figure = go.Figure()
     for layer in range(weights.shape[-1]):
         values = weights[..., layer]
-        called = f"\u00a0\u00a0{_layer(layer).partition(': ')[2].removeprefix('from ')}"  # above its error bar
-        named_once = [called if n == len(order) // 2 else "" for n in range(len(order))]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
         hover = f"%{{x}}<br>s{theme.below(layer)} = <b>%{{y:.3f}}</b>, γ = %{{customdata}}<extra></extra>"
         figure.add_bar(
-            x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer, customdata=scales, text=named_once,
-            textposition="outside", textangle=-90, constraintext="none", cliponaxis=False,
+            x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer, customdata=scales,
         )  # fmt: skip
     notes = (f"Thin lines: from the lowest run to the highest. {_reading(record, at)}",)
     figure = _dressed(figure, "The weight of each layer, by task", notes, "weight of the layer, sⱼ", (0, 1.02))

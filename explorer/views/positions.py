@@ -33,7 +33,7 @@ def table(record: Places) -> go.Figure:
 
 
 def waves(record: Places, *, feature: int) -> go.Figure:
-    """Two neighbouring dimensions of the position vectors, and the last two, as curves over the positions.
+    """Two neighbouring dimensions of the position vectors, a slower one and the last, as curves over the positions.
 
     Sinusoidal schemes: each pair of dimensions is a sine and a cosine of the same frequency, and the next pair is slower. Move the
     slider from the fast dimensions to the slow ones.
@@ -43,7 +43,7 @@ def waves(record: Places, *, feature: int) -> go.Figure:
     """
     assert record.vectors is not None
     count, width = record.vectors.shape
-    shown = sorted({n for n in (feature, feature + 1, width - 2, width - 1) if n < width})
+    shown = sorted({n for n in (feature, feature + 1, width // 4, width - 1) if n < width})
     lines = [
         go.Scatter(
             x=np.arange(count), y=record.vectors[:, n], mode="lines", name=f"dimension {n}", line={"width": 3}, meta=place,

@@ -18,7 +18,7 @@ KINDS = {
     "bilm": "blue: the words before, orange: those after, blank: itself",
     "encoder": "every word reads every word",
     "decoder": "each word reads itself and those before it",
-    "encoder-decoder": "reads like BERT (left), writes like GPT (right)",
+    "encoder-decoder": "above, it reads like BERT; below, it writes like GPT",
 }
 PALE = 0.55  # of the colour where another word is seen
 NARROWEST = 20  # columns that have room for their words in the narrowest picture; of more only the chosen word is named

@@ -8,7 +8,7 @@ import { fade, faded } from "./fading.js";
 import { beamsAt } from "./growing.js";
 import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
 import { headEntry, mostOf, peekAt, tellingHead } from "./heads.js";
-import { actOf } from "./keys.js";
+import { actOf, nextOf } from "./keys.js";
 import { layoutOf, NARROW, thumbs, WIDE } from "./layout.js";
 import { copiedLine, entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
@@ -248,8 +248,7 @@ export class Board {
   wait() {
     const end = this.at === this.data.sites.length - 1 && this.step === this.site.stations.length - 1;
     if (end) return this.play(false);
-    const idle = this.site.stations[this.step + 1] === "mask" && !forbids(headOf(this.site, this.head)); // passed over
-    const on = () => (this.seen && document.visibilityState === "visible" ? this.go(this.step + (idle ? 2 : 1)) : this.wait());
+    const on = () => (this.seen && document.visibilityState === "visible" ? this.go(nextOf(this)) : this.wait());
     this.timer = setTimeout(() => this.playing && on(), restAfter(this.data.prose[this.station]) / this.speed);
   }
 

@@ -1,4 +1,5 @@
 // What the keys do, and how they are listed.
+import { forbids, headOf } from "./derive.js";
 import { grows, write } from "./growing.js";
 import { nudge, takeBack } from "./hands.js";
 import { later } from "./share.js";
@@ -10,6 +11,9 @@ const HELP = [
   ["Enter, click", "hold a cell (Shift: one more)"], ["Esc", "release"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row"], ["W", "words or tokens"],
   ["H", "hide special tokens"], ["P", "present: full screen"], ["S", "save as PNG"], ["?", "these keys"],
 ];
+
+/** The next station; a mask that hides nothing is passed over. @param {any} board @returns {number} */
+export const nextOf = ({ site, step, head }) => step + (site.stations[step + 1] === "mask" && !forbids(headOf(site, head)) ? 2 : 1);
 
 /** The keys that do something on a board. @param {any} board */
 export const helpOf = (board) => HELP.filter(([key]) => (key === "T" ? board.series : key === "D" ? grows(board) : key === "M" ? board.options.ask : true));
@@ -28,7 +32,7 @@ export function actOf(board, e) {
   const key = e.key.length === 1 ? e.key.toLowerCase() : e.key, back = e.shiftKey ? -1 : 1;
   /** @type {Record<string, () => void>} */
   const known = {
-    " ": () => board.play(!board.playing), ArrowRight: () => board.go(board.step + 1), ArrowLeft: () => board.go(board.step - 1),
+    " ": () => board.play(!board.playing), ArrowRight: () => board.go(nextOf(board)), ArrowLeft: () => board.go(board.step - 1),
     ArrowUp: e.shiftKey ? move(0, -1) : move(-1, 0), ArrowDown: e.shiftKey ? move(0, 1) : move(1, 0), Enter: () => board.hold(e.shiftKey),
     Escape: () => board.free(), "[": () => board.choose(board.at, board.head - 1), "]": () => board.choose(board.at, board.head + 1),
     ",": () => board.choose(board.at - 1, board.head), ".": () => board.choose(board.at + 1, board.head), p: () => board.fullscreen(),

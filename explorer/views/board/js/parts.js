@@ -4,7 +4,7 @@ import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
 import { HABITS } from "./heads.js";
-import { helpOf } from "./keys.js";
+import { helpOf, nextOf } from "./keys.js";
 import { percent, readable, short } from "./ledger.js";
 import { ranked } from "./reads.js";
 import { follow, later, show } from "./share.js";
@@ -94,7 +94,7 @@ export function controlsOf(board) {
     show(board);
   };
   const arrow = (/** @type {string} */ text, /** @type {string} */ label, /** @type {number} */ by) =>
-    (put(bar, "button", { type: "button", "aria-label": label, title: label }, text).onclick = () => board.go(board.step + by));
+    (put(bar, "button", { type: "button", "aria-label": label, title: label }, text).onclick = () => board.go(by > 0 ? nextOf(board) : board.step - 1));
   arrow("◀", "One station back (←)", -1);
   arrow("▶|", "One station on (→)", 1);
   put(bar, "div", { class: "stations", role: "toolbar", "aria-label": "Stations" });
