@@ -135,9 +135,7 @@ def model_and_text(names: Sequence[str] | None = None) -> tuple[str, str]:
     return name, text
 
 
-def chosen_model(
-    names: Iterable[str], key: str = "model", first: str = FIRST, *, label: str = "Model", box: str = BOX
-) -> str:
+def chosen_model(names: Iterable[str], key: str = "model", first: str = FIRST, *, label: str = "Model", box: str = BOX) -> str:
     """One of these models, and on request what it can; a sentence that is clicked there goes into the box of this key."""
     offered = list(names)
     brought.ask_for_named(key, offered)

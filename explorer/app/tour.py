@@ -17,7 +17,8 @@ from explorer.app.glossary import explained
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import questions as start
 
-KEY, DID, SET, ENDED, OWN = "step", "did", "step.set", "step.ended", "step.own"  # DID: in the address, what is done; ENDED: the page on which the tour ended
+KEY, DID = "step", "did"  # in the address: the step, and what is done
+SET, ENDED, OWN = "step.set", "step.ended", "step.own"  # in the session; ENDED: the page on which the tour ended
 POINTER = "tour.guide"
 ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
 _pointer = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))

@@ -344,6 +344,8 @@ def _widget(key: str, control: Control, width: int = 420) -> Any:
     _forget_stranger(key, control)
     if isinstance(control, Choice):
         options, first = list(control.options), control.first
+        if len(options) == 1:  # nothing to choose
+            return first
         if control.ordered and len(options) > 1:
             return st.select_slider(control.label, options, first, key=key, bind="query-params", width=width)
         if len(options) <= 6:

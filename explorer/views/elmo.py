@@ -40,7 +40,7 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         )
     )  # fmt: skip
     notes = (
-        f"{len(best)} of {len(record.widths)} filters. Each row marks the letters to which a filter responds most (max-pooling), in a stronger colour the more.",
+        f"{len(best)} of {len(record.widths)} filters. Each row marks the letters to which one responds most (max-pooling).",
         f"{outside} of these are largest after the end of the word" if outside else "",
     )
     return figure.update_layout(

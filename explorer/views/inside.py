@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,11 +61,43 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
-        xaxis={**_tiled(heads, columns + 1), "title": "head", "range": [-0.5, whole.shape[1] - 0.5]},
-        yaxis={**_tiled(len(layers), high), "title": "layer", "range": [len(whole) - 0.5, -0.5]},
+        xaxis={**_tiled("head", heads, columns + 1), "range": [-0.5, whole.shape[1] - 0.5]},
+        yaxis={**_tiled("layer", len(layers), high), "range": [len(whole) - 0.5, -0.5]},
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
         height=size,
     )  # fmt: skip
+
+
+def enlarged(trace: Trace, *, stream: str, head: str, token: str) -> go.Figure:
+    """One head of the others, with the names of its tokens: each row reads the columns.
+
+    A row is a token that attends, a column one that is attended to; a stronger colour is a larger weight. The framed row is the
+    token that is followed.
+
+    You may conclude what this head does in this text. You may not conclude that it does so in others.
+    """
+    layer, number = map(int, re.findall(r"\d+", head))
+    attention = next(one for one in trace.attention if one.stream == stream and one.layer == layer)
+    rows, columns = trace.axes(stream)
+    heat = go.Heatmap(
+        z=attention.weights[number], coloraxis="coloraxis3", hovertemplate=PAIR + "<b>%{z:.3f}</b><extra></extra>", name=head
+    )
+    figure = go.Figure(heat)
+    row = _row_of(trace, stream, token)
+    if row is not None:
+        figure.add_trace(_framed(row, len(columns), (1, 1), len(rows)))
+    figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
+    figure.update_yaxes(**theme.downwards(rows))
+    return figure.update_layout(
+        title=theme.title(head, f"{ORDER}{_framing(trace, stream, row)}"),
+        height=high(len(rows), 10),
+        coloraxis3={"cmin": 0, "cmax": 1, "showscale": False},
+    )
+
+
+def named_heads(trace: Trace, stream: str) -> tuple[str, ...]:
+    """The heads of a stream by their layers."""
+    return tuple(f"layer {one.layer}, head {n}" for one in trace.attention if one.stream == stream for n in range(one.heads))
 
 
 def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], high: int) -> go.Scatter:
@@ -75,7 +108,7 @@ def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], hi
         for head, weights in enumerate(attention.weights):
             reader, best = np.unravel_index(weights.argmax(), weights.shape) if row is None else (row, weights[row].argmax())
             pair = f"“{theme.label(texts[reader])}” → “{theme.label(read[best])}”"
-            said.append([f"layer {n}, head {head}", f"{pair} {weights[reader, best]:.2f}"])
+            said.append([f"layer {attention.layer}, head {head}", f"{pair} {weights[reader, best]:.2f}"])
             x.append(head * (tile[1] + 1) + (tile[1] - 1) / 2)
             y.append(n * high + (tile[0] - 1) / 2)
     words = "<b>%{customdata[0]}</b><br>most: %{customdata[1]}<extra></extra>"
@@ -84,9 +117,14 @@ def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], hi
     )
 
 
-def _marked(trace: Trace, stream: str, row: int | None) -> str:
+def _framing(trace: Trace, stream: str, row: int | None) -> str:
     """Which row is framed."""
-    return "" if row is None else f". Framed: “{theme.label(trace.axes(stream)[0].texts[row])}”. Below: what it reads most"
+    return "" if row is None else f". Framed: “{theme.label(trace.axes(stream)[0].texts[row])}”"
+
+
+def _marked(trace: Trace, stream: str, row: int | None) -> str:
+    """Which row is framed in every tile, and what stands below."""
+    return "" if row is None else f"{_framing(trace, stream, row)}. Below: what it reads most"
 
 
 def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:
@@ -121,9 +159,9 @@ def _largest(weights: np.ndarray, pool: int) -> np.ndarray:
     return pooled
 
 
-def _tiled(count: int, width: int) -> dict[str, Any]:
+def _tiled(what: str, count: int, width: int) -> dict[str, Any]:
     """An axis of tiles, each with its number in its middle."""
-    names = [str(n // width) if n % width == width // 2 else "" for n in range(count * width)]
+    names = [f"{what} {n // width}" if n % width == width // 2 else "" for n in range(count * width)]
     return {"showgrid": False, "tickmode": "array", "tickvals": list(range(count * width)), "ticktext": names, "ticks": ""}
 
 
@@ -172,14 +210,20 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     if len(record.texts) <= READABLE:
         texts = [[_stacked(cell if three and own else cell[:1]) for cell in row] for row in guessed]
         if not own:  # how probable the token of the last column is
-            texts = [[*(f"{share:.0%}" for share in shares), row[-1]] for shares, row in zip(values[:, :-1], texts, strict=True)]
+            texts = [
+                [*(f"{share:.0%}" for share in shares), row[-1]] for shares, row in zip(values[:, :-1], texts, strict=True)
+            ]
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
     names = list(record.named)
     apart = f"differ by {record.gap:.0e} at most" if record.gap else "are the same numbers"
     guess = "the three most probable tokens" if three else "the most probable token"
     cells = f"in each cell {guess}" if own else "in each row how probable the token of its last cell is after each layer"
     return go.Figure(heat).update_layout(
-        title=theme.title(f"If {theme.label(titled(record.model))} ended here", f"{cells}; strong: near 100%", theme.unseen_note(record.tokens)),
+        title=theme.title(
+            f"If {theme.label(titled(record.model))} ended here",
+            f"{cells}; strong: near 100%",
+            theme.unseen_note(record.tokens),
+        ),
         **theme.measured(f"the last layer's logits and the model's own {apart}"),
         xaxis=theme.named_axis(names, side="top"),
         yaxis=theme.downwards(record.tokens),
@@ -346,6 +390,13 @@ is_gradient = only(Gradient, "ex.gradient(model, text) makes")
 is_head_statistics = only(HeadStatistics, "ex.head_statistics(model, texts) makes")
 VIEWS = by_name(
     View("glance", "All heads of all layers", glance, has_attention, glance_controls),
+    View(
+        "enlarged",
+        "One head, large",
+        enlarged,
+        has_attention,
+        lambda trace: {**glance_controls(trace), "head": Choice("Head", named_heads(trace, streams(trace)[0]))},
+    ),  # fmt: skip
     View("together", "Heads combined", together, has_attention, sum_controls),
     View(
         "lens",

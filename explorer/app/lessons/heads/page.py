@@ -13,7 +13,7 @@ from explorer.app.controls import model_and_text, model_of, opened, read, result
 from explorer.app.frame import MODEL, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
-from explorer.app.lessons.heads import behaviour, in_bertviz, many_texts, reasons
+from explorer.app.lessons.heads import behaviour, enlarging, in_bertviz, many_texts, reasons
 from explorer.app.lessons.heads import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -54,15 +54,17 @@ def frame_held() -> None:
 
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
+    if enlarging.is_large():
+        return enlarging.one_head(traced)
     frame_held()
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(
             f"Write a sentence with “{lesson.WHO}”, “dog” and “tired” to predict how many heads connect “{lesson.WHO}” and “dog”."
         )
-        web.show(VIEWS["glance"], traced)
+        web.show(VIEWS["glance"], traced, click=enlarging.enlarge)
     else:
-        web.show(VIEWS["glance"], traced, question=(question, "guess.pointing"))
+        web.show(VIEWS["glance"], traced, question=(question, "guess.pointing"), click=enlarging.enlarge)
     say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
 
 
