@@ -162,9 +162,7 @@ def test_the_models_do_what_the_warning_beside_the_lecture_s_sentence_says() -> 
         assert not unseen_note(ex.load(name, device="cpu").tokens(SENTENCE)), name
 
 
-@pytest.mark.parametrize(
-    ("lesson", "part"), [("attention", "walk"), ("heads", "board"), ("families", "input")]
-)
+@pytest.mark.parametrize(("lesson", "part"), [("attention", "walk"), ("heads", "board"), ("families", "input")])
 def test_the_lecture_s_sentence_is_among_those_to_try_and_so_is_the_opening_one(lesson: str, part: str) -> None:
     at = opened(lesson, part=part)
     assert at.text_input(key="text").proto.default == SENTENCE and not at.info

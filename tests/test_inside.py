@@ -257,10 +257,16 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
         pairs = [f"“{trace.source.texts[n]}” → “{to}” {row.max():.2f}" for to, row in zip(most, rows, strict=True)]
         assert said == pairs, "a pointer over a head reads it with its weight"
     lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
-    assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final.T)
-    room = widened(views["lens"](lens, shown="its own guess")).data[0].text
-    lines = {len(cell.split("<br>")) for row in room for cell in row}
-    assert len(room) == count and lines == {TALL // count} and max(lines) < 3, "no word crosses the edge of its cell"
+    last = views["lens"](lens, shown="the last layer's").data[0]
+    assert np.allclose(last.z, lens.final.T)
+    for shares, row, best in zip(lens.final.T, last.text, lens.best[-1], strict=True):
+        assert list(row) == [*(f"{share:.0%}" for share in shares[:-1]), best[0]]
+    for text, guesses in ((SENTENCE, 1), ("The dog slept.", 3)):
+        room = widened(views["lens"](ex.lens(bert, text), shown="its own guess")).data[0].text
+        lines = {len(cell.split("<br>")) for row in room for cell in row}
+        assert lines == {min(guesses, TALL // len(room))}, "no word crosses the edge of its cell"
+    large = views["enlarged"](trace, head="layer 1, head 2", token="no token").data[0]
+    assert np.allclose(large.z, trace.attention[1].weights[2])
     bars = views["gradient"](slope, layer=1).data
     assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max())
     assert np.allclose(bars[1].customdata, slope.attention[1])

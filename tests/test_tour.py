@@ -12,7 +12,7 @@ from conftest import ALL, LONG, SAMPLED, long, some
 from opening import opened, session
 from streamlit.testing.v1 import AppTest
 
-from explorer.app import core, deeds, tour
+from explorer.app import core, deeds, present, tour
 from explorer.app import tour_steps as lesson
 from explorer.app.lessons import LESSONS, Lesson
 
@@ -345,12 +345,41 @@ def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
 
 
 def test_what_one_knows_comes_once_the_whole_deed_is_done() -> None:
-    at = opened("positions", step="9", part="schemes")
-    assert STEPS[8].done == ("scheme=alibi", "scheme=rope")
+    number = number_of("schemes", "scheme=rope")
+    step = STEPS[number - 1]
+    at = opened("positions", step=str(number), part="schemes")
+    assert step.done == ("scheme=alibi", "scheme=rope")
     for scheme, whole in (("alibi", False), ("t5", False), ("rope", True)):
         at.session_state["scheme"] = scheme
         at = at.run()
-        assert knows(at, STEPS[8].know) is whole, scheme
+        assert knows(at, step.know) is whole, scheme
+
+
+def test_what_was_done_is_in_the_address_and_a_reload_keeps_it() -> None:
+    number = number_of("both-masks")
+    at = opened("attention", step=str(number), part="both-masks")
+    assert at.query_params["did"] == "0"
+    at.session_state["masks.stage"] = "weights"
+    at = at.run()
+    kept = str(at.query_params["did"])
+    assert int(kept, 16) == 1 << number - 1
+    for did, known in ((kept, True), ("0", False), ("<script>", False), ("f" * 400, False)):
+        again = opened("attention", step=str(number), part="both-masks", did=did)
+        assert not again.exception and knows(again, STEPS[number - 1].know) is known, did
+    at = at.button(key="tour.leave").click().run()
+    assert "did" not in at.query_params and "did" in present.PRIVATE
+
+
+def test_controls_that_a_step_hides_are_on_its_page_and_not_what_it_asks_for() -> None:
+    for number, step in enumerate(STEPS, 1):
+        if not step.hides:
+            continue
+        at = opened(step.page, step=str(number), part=step.part)
+        for key, value in (deed.split("=") for deed in step.done):
+            at.session_state[key] = value
+            at = at.run()
+        keys = {control.key for kind in ASKED.split(", ") for control in at.get(kind)}
+        assert set(step.hides) <= keys and not set(step.hides) & set(map(deeds.box, step.done)), number
 
 
 def knows(at: AppTest, know: str) -> bool:

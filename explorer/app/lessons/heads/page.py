@@ -54,8 +54,6 @@ def frame_held() -> None:
 
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
-    if enlarging.is_large():
-        return enlarging.one_head(traced)
     frame_held()
     question = lesson.pointing_question(record)
     if question is None:
@@ -131,7 +129,7 @@ notice(text, name)
 warn_of_lectured(text)
 
 page.parts(
-    PagePart("All heads of all layers", glance, "All layers"),
+    PagePart("All heads of all layers", partial(enlarging.one_head, traced) if enlarging.is_large() else glance, "All layers"),
     PagePart("Tired or wide?", partial(reasons.show_reasons, name), reads=MODEL),
     PagePart("Every head on the board", board_of_heads, "Board", more=True),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),
