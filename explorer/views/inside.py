@@ -208,11 +208,9 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     )  # fmt: skip
     three = len(record.tokens) <= SHORT
     if len(record.texts) <= READABLE:
-        texts = [[_stacked(cell if three and own else cell[:1]) for cell in row] for row in guessed]
-        if not own:  # how probable the token of the last column is
-            texts = [
-                [*(f"{share:.0%}" for share in shares), row[-1]] for shares, row in zip(values[:, :-1], texts, strict=True)
-            ]
+        texts = (
+            [[_stacked(cell[: 3 if three else 1]) for cell in row] for row in guessed] if own else _last_one(guessed, values)
+        )
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
     names = list(record.named)
     apart = f"differ by {record.gap:.0e} at most" if record.gap else "are the same numbers"
@@ -230,6 +228,14 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         coloraxis={"cmin": 0, "cmax": 1},
         height=int(min(1200, (58 if three and own else 26) * max(len(record.tokens), 8))),
     )
+
+
+def _last_one(guessed: Sequence[Sequence[Sequence[str]]], values: np.ndarray) -> list[list[str]]:
+    """How probable the token of the last column is in each other one."""
+    return [
+        [*(f"{share:.0%}" for share in shares), _stacked(row[-1][:1])]
+        for shares, row in zip(values[:, :-1], guessed, strict=True)
+    ]
 
 
 def _stacked(guesses: Sequence[str]) -> str:

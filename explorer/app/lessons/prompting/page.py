@@ -3,7 +3,7 @@
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import chosen_model, clickable, opened, read, result_of
+from explorer.app.controls import chosen_model, opened, read, result_of
 from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.prompting import parts as desk
@@ -36,8 +36,6 @@ def ask() -> None:
             backwards = st.toggle("Examples in reverse order", key="backwards", bind="query-params")
             calibrate = st.toggle("Calibrated, too", key="calibrate", bind="query-params")
     words = lesson.words_of(written)
-    with page.bar:
-        clickable(name, text)
     call = desk.prompt_call(name, text, template or "", words, desk.shots_in(count, backwards, words), calibrate=calibrate)
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
