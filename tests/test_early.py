@@ -1,4 +1,4 @@
-"""The opening that the front page brings with it: there before Streamlit, taken over as it is, and nowhere else."""
+"""What a page brings with it before Streamlit is there: its style; and the front page its opening, taken over as it is, and nowhere else."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ import pytest
 from conftest import LONG, Visit
 from playwright.sync_api import Route, expect
 
-from explorer.app import early, hosted, opening
+from explorer.app import early, frame, hosted, opening
 from explorer.app.guard import Message, Receive, Send
 from explorer.app.lessons.start import parts, questions
 
 SHELL = b'<title>Streamlit</title><body><div id="root"></div>'
+STYLED = SHELL.replace(early.TITLE, early.NAME).replace(early.ROOT, frame.first_style().encode() + early.ROOT)
 
 
 def answered(path: str, query: bytes = b"", accepts: bytes = b"", method: str = "GET") -> tuple[dict[bytes, bytes], bytes]:
@@ -65,7 +66,9 @@ def test_the_front_page_brings_its_opening_and_no_other_page_does() -> None:
     )
     headers, packed = answered("/", accepts=b"gzip, br")
     assert gzip.decompress(packed) == content and headers[b"content-encoding"] == b"gzip"
-    for other in (answered("/attention"), answered("/", query=b"text=A"), answered("/", method="HEAD")):
+    for other in (answered("/attention"), answered("/", query=b"text=A"), answered("/corruption", query=b"part=one-strategy")):
+        assert other[1] == STYLED and b"etag" not in other[0]
+    for other in (answered("/", method="HEAD"), answered("/_stcore/health"), answered("/static/js/index.js")):
         assert other[1] == SHELL and b"etag" in other[0]
 
 
@@ -73,14 +76,14 @@ def test_the_front_page_brings_its_opening_and_no_other_page_does() -> None:
 @pytest.mark.parametrize("settings", [{"text": "A dog ran."}, {"models": ("bert",)}, {"opens_with": ("gpt2",)}])
 def test_a_room_that_begins_in_another_way_has_none(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosted, "room", lambda: hosted.Classroom(**settings))
-    assert answered("/")[1] == SHELL
+    assert answered("/")[1] == STYLED
     monkeypatch.setattr(hosted, "room", hosted.Classroom)
     assert b'<div id="early">' in answered("/")[1]
 
 
 def test_before_its_numbers_are_there_the_page_comes_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early.READY, "is_set", lambda: False)
-    assert answered("/")[1] == SHELL
+    assert answered("/")[1] == STYLED
 
 
 @LONG

@@ -1,4 +1,6 @@
-"""The opening before Streamlit has started: the front page brings it, and the page takes it over as it is, once it is there."""
+"""What a page has before Streamlit has started: its style, so that it comes as it will be; and the front page its opening, which the page
+takes over as it is, once it is there.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from contextlib import suppress
 from threading import Event, Thread
 
 from explorer.app import hosted
+from explorer.app.frame import first_style
 from explorer.app.guard import Message, Receive, Send, Served
 from explorer.errors import ExplorerError
 
@@ -29,19 +32,19 @@ early(document.getElementById("early"), {record}, {told});
 
 
 class Early:
-    """A layer of the server (ASGI): it puts the opening into the front page, where that begins with its own sentence."""
+    """A layer of the server (ASGI): it puts the style into every page, and the opening into the front page, where that begins with its own
+    sentence."""
 
     def __init__(self, served: Served) -> None:
         self.served = served
         Thread(target=prepare, daemon=True, name="opening").start()  # the server is there now, and pages can be imported
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand a request on, and add to its answer if it is the front page."""
-        front = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == "/" and not scope["query_string"]
-        early = await asyncio.to_thread(page) if front else b""
-        if not early:
+        """Hand a request on, and add to its answer if it is a page."""
+        if not is_page(scope):
             await self.served(scope, receive, send)
             return
+        early = await asyncio.to_thread(page) if scope["path"] == "/" and not scope["query_string"] else b""
         takes = dict(scope["headers"]).get(b"accept-encoding", b"")
         scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in LEFT_OUT]}
         begun, parts = dict[str, object](), list[bytes]()
@@ -53,7 +56,7 @@ class Early:
             parts.append(message.get("body", b""))
             if message.get("more_body"):
                 return
-            content = b"".join(parts).replace(ROOT, early + ROOT).replace(TITLE, NAME)
+            content = b"".join(parts).replace(ROOT, first_style().encode() + early + ROOT).replace(TITLE, NAME)
             headers = [pair for pair in begun["headers"] if pair[0] not in CHANGED]  # type: ignore[attr-defined]
             if b"gzip" in takes:
                 content = gzip.compress(content, 1)
@@ -62,6 +65,12 @@ class Early:
             await send({"type": "http.response.body", "body": content})
 
         await self.served(scope, receive, sending)
+
+
+def is_page(scope: Message) -> bool:
+    """Whether a page is asked for: no file, and nothing of Streamlit's own."""
+    last = str(scope.get("path", "")).rsplit("/", 1)[-1]
+    return scope["type"] == "http" and scope["method"] == "GET" and "." not in last and "/_stcore" not in scope["path"]
 
 
 def prepare() -> None:

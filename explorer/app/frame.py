@@ -35,9 +35,18 @@ PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two th
 
 def style() -> str:
     """How every page looks."""
+    return f"<style>{_colours(hold.mode())}</style>{streamlit_inside.style('page')}"
+
+
+def first_style() -> str:
+    """The same before a page has begun, when only the browser says whether it is dark."""
+    dark = f"@media (prefers-color-scheme: dark) {{ {_colours('dark')} }}"
+    return f"<style>{_colours('light')} {dark}</style>{streamlit_inside.style('page')}"
+
+
+def _colours(mode: str) -> str:
     colours = {"paper": PAPER, "ink": INK, "faint": FAINT, "blue": BLUE, "onblue": ONBLUE, "held": theme.HELD}
-    named = "; ".join(f"--{name}: {by_mode[hold.mode()]}" for name, by_mode in colours.items())
-    return f"<style>:root {{ {named}; }}</style>{streamlit_inside.style('page')}"
+    return ":root { " + "; ".join(f"--{name}: {by_mode[mode]}" for name, by_mode in colours.items()) + "; }"
 
 
 def reach() -> None:
