@@ -18,7 +18,7 @@ TOP, CHIPS = 3, 4  # tokens of a side, and guesses that are offered
 READS = {
     "bilm": "→ reads from the left, ← from the right",
     "encoder": "reads both sides",
-    "decoder": "reads the left side",
+    "decoder": "reads the left side, as ChatGPT does",
     "encoder-decoder": "reads both sides, writes from the left",
 }
 Span = tuple[int, int]

@@ -54,7 +54,9 @@ export function skeleton(root) {
   const ledger = put(stage, "div", { class: "ledger" }), reads = put(ledger, "div", { class: "reads", role: "group", hidden: "" }), lively = put(ledger, "div", { "aria-live": "polite" });
   const pair = put(lively, "b", { class: "pair", dir: "auto" }), holds = put(lively, "span", { class: "holds" }), operands = put(lively, "pre", { class: "operands" });
   const weight = put(ledger, "div", { class: "weigh", hidden: "" });
-  const formula = put(ledger, "span", { class: "formula" }), numpy = put(ledger, "code", { class: "numpy" });
+  const formula = put(ledger, "span", { class: "formula" }), fold = put(ledger, "details", { class: "numpy" });
+  put(fold, "summary", {}, "In NumPy");
+  const numpy = put(fold, "code");
   const foot = put(frame, "div", { class: "foot" }), gap = put(foot, "p", { class: "gap" }), legend = put(foot, "span", { class: "legend" });
   for (const [sign, text] of [["below", "below 0"], ["above", "above 0: stronger is farther from 0"]]) {
     put(legend, "i", { class: sign });

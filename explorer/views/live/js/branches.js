@@ -61,7 +61,7 @@ function nodeOf({ one, step, row, key, parent }, state, { held, hold, size, colu
   const { x, y } = spotOf(step, row, size, column), share = Math.exp(one.logp), small = share < 0.005 ? "<1%" : `${Math.round(100 * share)}%`, words = `${one.text || "∅"}, ${percent(share)}, ${state}`;
   return { key, tag: "button", name: "node", from: parent, style: { left: `${x}px`, top: `${y}px` }, press: () => hold(key),
     is: { type: "button", "data-state": state, "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key), "aria-label": words, title: words, tabindex: stop === key ? "0" : "-1" },
-    inside: [{ key: `${key} text`, tag: "b", text: one.text || "∅", is: { dir: "auto" } }, { key: `${key} p`, tag: "small", text: small }] };
+    inside: [{ key: `${key} text`, tag: "b", text: one.fate === "finished" && /^<.+>$/.test(one.text) ? "end" : one.text || "∅", is: { dir: "auto" } }, { key: `${key} p`, tag: "small", text: small }] };
 }
 
 /** The line from a text to the token that goes on with it. @param {Branch} branch @param {string} state @param {number} size @param {number} column @returns {Thing} */

@@ -91,7 +91,8 @@ export class Opening {
     doors.setAttribute("aria-label", "Go on");
     const ways = ["", "How was it learned?", "Let it write."].map((name) => doors.appendChild(element("a", "door", name)));
     const tour = this.told.tour ? element("a", "door", "Guided tour") : null;
-    if (tour) ways[0].after(tour);
+    ways[0].classList.add("why");
+    if (tour) ways[0].before(tour);
     return { play, stills, box, doors: ways, tour };
   }
 
