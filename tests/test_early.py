@@ -1,4 +1,4 @@
-"""What a page brings with it before Streamlit is there: its style; and the front page its opening, taken over as it is, and nowhere else."""
+"""What a page brings with it before Streamlit is there: its style, and the front page its opening, taken over as it is."""
 
 from __future__ import annotations
 
