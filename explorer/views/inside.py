@@ -69,27 +69,31 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
 
 
 def enlarged(trace: Trace, *, stream: str, head: str, token: str) -> go.Figure:
-    """One head of the others, with the names of its tokens: each row reads the columns.
+    """One head of all, with the names of its tokens: each row reads the columns.
 
-    A row is a token that attends, a column one that is attended to; a stronger colour is a larger weight. The framed row is the
-    token that is followed.
+    A row is a token that attends, a column one that is attended to; a stronger colour is a larger weight, and grey is hidden by a mask.
+    The framed row is the token that is followed.
 
     You may conclude what this head does in this text. You may not conclude that it does so in others.
     """
     layer, number = map(int, re.findall(r"\d+", head))
-    attention = next(one for one in trace.attention if one.stream == stream and one.layer == layer)
-    rows, columns = trace.axes(stream)
-    heat = go.Heatmap(
-        z=attention.weights[number], coloraxis="coloraxis3", hovertemplate=PAIR + "<b>%{z:.3f}</b><extra></extra>", name=head
-    )
-    figure = go.Figure(heat)
+    named = [one for one in trace.attention if one.stream == stream]
+    attention = next((one for one in named if one.layer == layer), named[-1])  # another stream may have fewer
+    number, (rows, columns) = min(number, attention.heads - 1), trace.axes(stream)
+    weights = np.where(attention.allowed, attention.weights[number], np.nan).astype(np.float32)
+    figure = go.Figure(
+        go.Heatmap(
+            z=weights, coloraxis="coloraxis3", **theme.gaps(weights), hoverongaps=False, name="weights",
+            hovertemplate=PAIR + "<b>%{z:.3f}</b><extra></extra>",
+        )
+    )  # fmt: skip
     row = _row_of(trace, stream, token)
     if row is not None:
         figure.add_trace(_framed(row, len(columns), (1, 1), len(rows)))
     figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
     figure.update_yaxes(**theme.downwards(rows))
     return figure.update_layout(
-        title=theme.title(head, f"{ORDER}{_framing(trace, stream, row)}"),
+        title=theme.title(f"layer {attention.layer}, head {number}", f"{ORDER}{_framing(trace, stream, row)}"),
         height=high(len(rows), 10),
         coloraxis3={"cmin": 0, "cmax": 1, "showscale": False},
     )
