@@ -21,7 +21,7 @@ LEFT_OUT = (b"accept-encoding", b"if-none-match", b"if-modified-since")  # the a
 READY = Event()  # the numbers of the opening are there
 CHANGED = (b"content-length", b"etag", b"last-modified")
 PAGE = """<div id="early"><style>
-#early {{ position: fixed; inset: 0; z-index: 5; padding: 4rem 1rem 0; background: #fff; }}
+#early {{ position: fixed; inset: 0; z-index: 100; padding: 4rem 1rem 0; background: #fff; }}
 #early[data-mode=dark] {{ background: #11151c; }}
 @media (min-width: 601px) {{ #early {{ padding-top: 2.85rem; }} }}
 @media (min-width: 54rem) {{ #early {{ padding-inline: 5rem; }} }}

@@ -118,7 +118,7 @@ class LessonPage:
         unread(chosen)
         if (wanted := part_in_address()) not in ("", ALL, *(part.name for part in every)):
             st.caption(f"This page has no part “{wanted[:REPEATED]}”: here is its first.")
-        with present.screen(self.line, chosen[0].title if len(chosen) == 1 else ""):
+        with present.screen(self.line, chosen[0].title if len(chosen) == 1 else "", reads=chosen[0].reads in (ALL, TEXT)):
             _own_question()
             for part in chosen:
                 st.header(part.title)

@@ -45,21 +45,24 @@ def style() -> None:
 
 
 @contextmanager
-def screen(line: DeltaGenerator, title: str) -> Iterator[None]:
-    """What a page shows of a part; to a room one picture at a time, below a line that says what is on the screen."""
+def screen(line: DeltaGenerator, title: str, *, reads: bool = True) -> Iterator[None]:
+    """What a page shows of a part; to a room one picture at a time, below a line that says what is on the screen.
+
+    A part that `reads` no sentence is named without the one that another page has shown.
+    """
     if not on():
         yield
         return
-    slot, text = line.empty(), hold.shown_text()
+    slot, before = line.empty(), hold.shown_text()
 
-    def say() -> None:
+    def say(text: str) -> None:
         slot.html(f"<div data-line><b>{escape(title)}</b> {escape(text)}</div><span data-count role='status'></span>")
 
-    say()
+    say(before if reads else "")
     with st.container(key="shown"):
         yield
-    if text != (text := hold.shown_text()):  # a part may have a text of its own
-        say()
+    if before != (own := hold.shown_text()):  # a part may have a text of its own
+        say(own)
 
 
 def buttons() -> None:

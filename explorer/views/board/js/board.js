@@ -303,7 +303,7 @@ export class Board {
     }
     const plain = Boolean(getComputedStyle(canvas).getPropertyValue("--plain")), ahead = aheadOf(this.columns, this.site, this.step), columns = plain ? walkedOf(this.columns, ahead) : this.columns; // the tour shows what its step is about
     const ask = { ahead, W, H: heightOf(this), presenter: this.large, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
-      station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns, speaks: this.speaks && !plain, stacked: Boolean(this.other) };
+      station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns, speaks: this.speaks && !plain, reserves: !plain && this.data.sites.some((s) => s.stream === this.site.stream && s.stations.includes("next")), stacked: Boolean(this.other) };
     this.layout = { ...layoutOf(ask), ...(plain && { map: null }) };
     stack(this, ask);
     this.thumbs = this.layout.map ? thumbs(this.data.sites, this.layout.map) : [];

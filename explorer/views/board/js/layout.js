@@ -14,7 +14,7 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"]
   post2: ["s2"], up: ["s2"], next: ["next"] });
 
 /** @typedef {{W: number, H: number, presenter: boolean, n: number, m: number, d: number, station: string, rowLabel: number, colLabel: number, stacked: boolean,
- *   small?: boolean, ahead: string[], columns: import("./columns.js").Column[], speaks: boolean}} Ask */
+ *   small?: boolean, ahead: string[], columns: import("./columns.js").Column[], speaks: boolean, reserves?: boolean}} Ask  `reserves`: another layer has what is expected, so its room is kept */
 
 /** @param {Ask} ask @returns {Layout} */
 export const layoutOf = (ask) => (ask.W < NARROW && !ask.presenter ? phone(ask) : across(ask, ask.W >= WIDE || ask.presenter || Boolean(ask.small)));
@@ -41,7 +41,7 @@ function across(ask, one) {
   const boxes = [];
   const band = (/** @type {any[]} */ held, /** @type {number} */ y, /** @type {number} */ h) => {
     const fixed = held.reduce((sum, c) => sum + (c.id === "S" ? side : c.id === "next" ? bars : 0), 0);
-    const parts = held.reduce((sum, c) => sum + c.wide, 0), room = W - 2 * PAD - label - fixed - GAP * held.length;
+    const parts = held.reduce((sum, c) => sum + c.wide, 0), room = W - 2 * PAD - label - fixed - GAP * held.length - (ask.reserves && !ask.speaks ? bars + GAP : 0);
     const widest = presenter ? 150 : one ? 240 : 132, equal = clamp(room / (parts || 1), 14, widest);
     const early = held.filter((c) => firsts.includes(c.id) && c.id !== "S"), before = early.reduce((sum, c) => sum + c.wide, 0);
     const least = one && before ? Math.max(60, (0.64 * W - PAD - label - side - GAP * early.length) / before) : equal;

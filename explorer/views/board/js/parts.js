@@ -51,9 +51,8 @@ export function skeleton(root) {
   /** @type {HTMLCanvasElement} */
   const canvas = put(stage, "canvas", { tabindex: "0", role: "application", "aria-roledescription": "board", "aria-label": "The matrices. Arrow keys step and choose; question mark lists the keys." });
   const time = put(frame, "label", { class: "time", hidden: "" });
-  const ledger = put(stage, "div", { class: "ledger" }), reads = put(ledger, "div", { class: "reads", role: "group", hidden: "" }), lively = put(ledger, "div", { "aria-live": "polite" });
+  const ledger = put(stage, "div", { class: "ledger" }), reads = put(ledger, "div", { class: "reads", role: "group", hidden: "" }), weight = put(ledger, "div", { class: "weigh", hidden: "" }), lively = put(ledger, "div", { "aria-live": "polite" });
   const pair = put(lively, "b", { class: "pair", dir: "auto" }), holds = put(lively, "span", { class: "holds" }), operands = put(lively, "pre", { class: "operands" });
-  const weight = put(ledger, "div", { class: "weigh", hidden: "" });
   const formula = put(ledger, "span", { class: "formula" }), fold = put(ledger, "details", { class: "numpy" });
   put(fold, "summary", {}, "In NumPy");
   const numpy = put(fold, "code");

@@ -55,7 +55,7 @@ export function finishedOf({ finished }) {
 export function sentenceOf(step, way) {
   const taken = step.candidates.find((one) => one.fate === "kept" || one.fate === "finished");
   const going = step.stopped ? 0 : step.candidates.filter(({ beam = -1 }) => beam >= 0).length;
-  const first = way === "beam" ? `${going} texts go on, ${step.finished.length} ended; the best has log P = ${rounded(step.total)}.`
+  const first = way === "beam" ? `${going} ${going === 1 ? "text goes" : "texts go"} on, ${step.finished.length} ended; the best has log P = ${rounded(step.total)}.`
     : taken ? `“${taken.text}” with a probability of ${percent(Math.exp(taken.logp))}; log P of the text is ${rounded(step.total)}.` : "";
   return `${way === "beam" ? "After token" : "Token"} ${step.step + 1}: ${first}${step.stopped ? ` ${ENDS[step.stopped] ?? ""}` : ""}`;
 }

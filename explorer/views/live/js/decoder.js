@@ -311,7 +311,8 @@ export class LiveDecoder {
     this.status.textContent = held ? candidateSentence(held.one, beams) : step ? sentenceOf(step, this.way) : "";
     this.instead.hidden = !held;
     this.released.hidden = !this.force.length;
-    this.tables.replaceChildren(...(beams && judged && step?.finished.length ? [finishedOf(step)] : []));
+    const known = judged ? step : this.steps[this.at - 1]; // while a step comes, what had ended before it stays
+    this.tables.replaceChildren(...(beams && known?.finished.length ? [finishedOf(known)] : []));
   }
 
   /** Every object that can be held. */
