@@ -43,7 +43,8 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
         figure.add_bar(
             x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer, customdata=scales,
         )  # fmt: skip
-    notes = (f"Thin lines: from the lowest run to the highest. {_reading(record, at)}",)
+    layers = ", ".join(_layer(n).partition(": ")[2].removeprefix("from ") for n in range(weights.shape[-1]))
+    notes = (f"Bars from the left: {layers}. Thin lines: from the lowest run to the highest. {_reading(record, at)}",)
     figure = _dressed(figure, "The weight of each layer, by task", notes, "weight of the layer, sⱼ", (0, 1.02))
     return figure.update_layout(**theme.measured(f"after {step} steps", record.note))
 

@@ -28,7 +28,8 @@ def ask() -> None:
             width=330,
             format_func=lesson.shown,
             accept_new_options=True,
-            help="Choose one, or write your own.",
+            help="Choose one, or write your own with ___ for the missing word.",
+            on_change=lambda: st.session_state.update(template=lesson.meant(st.session_state.template or lesson.TEMPLATE)),
         )
         count = st.slider("Solved examples", 0, len(lesson.SHOTS), 0, key="shots", bind="query-params", width=220)
         with st.popover(web.SETTINGS, type="tertiary"):

@@ -84,6 +84,19 @@ def shown(template: str) -> str:
     return template.replace("{text} ", "").replace("{label}", "___")
 
 
+def meant(written: str) -> str:
+    """The template that a visitor means who writes it as it is shown: the shortest one offered that begins so, or a new one.
+
+    >>> meant("in the end"), meant("The day was ___."), meant("{text} So {label}")
+    ('{text} In the end she was {label}.', '{text} The day was {label}.', '{text} So {label}')
+    """
+    if "{" in written or not written.strip():
+        return written
+    offered = [one for one in TEMPLATES if shown(one).casefold().startswith(written.strip().casefold())]
+    own = "{text} " + written.replace("___", "{label}") if "___" in written else written
+    return min(offered, key=len, default=own)
+
+
 def play_question(record: Prompted) -> Exercise:
     """Which verbaliser is more probable after this prompt."""
     best = int(record.logp[0].argmax())
