@@ -224,12 +224,12 @@ export class Painter {
 
   /** The mask comes from the corner. @param {State} now @param {Box} b */
   sweep(now, b) {
-    const { g, t } = this;
+    const { g, t } = this, far = t + t * t; // the diagonal, where a causal mask ends, comes late
     g.save();
     g.beginPath();
     g.moveTo(b.x + b.w, b.y);
-    g.lineTo(b.x + b.w - 2 * t * b.w, b.y);
-    g.lineTo(b.x + b.w, b.y + 2 * t * b.h);
+    g.lineTo(b.x + b.w - far * b.w, b.y);
+    g.lineTo(b.x + b.w, b.y + far * b.h);
     g.clip();
     this.picture(now, b);
     g.restore();
