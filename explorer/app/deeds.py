@@ -18,6 +18,7 @@ import streamlit as st
 from explorer.app import streamlit_inside
 from explorer.views.board.place import VIEW
 
+DID = "did"  # in the address: which steps are done
 WATCHED, FIRST, DONE, KEPT, PRESSED = "deeds.watched", "deeds.first", "deeds.done", "deeds.kept", "deeds.pressed"
 
 

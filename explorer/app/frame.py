@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import streamlit as st
 
@@ -38,6 +39,7 @@ def style() -> str:
     return f"<style>{_colours(hold.mode())}</style>{streamlit_inside.style('page')}"
 
 
+@cache
 def first_style() -> str:
     """The same before a page has begun, when only the browser says whether it is dark."""
     dark = f"@media (prefers-color-scheme: dark) {{ {_colours('dark')} }}"

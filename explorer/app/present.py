@@ -12,7 +12,7 @@ import streamlit as st
 from segno import QRCode, make_qr
 from streamlit.delta_generator import DeltaGenerator
 
-from explorer.app import core, hold, hosted, lecture, own_lesson, streamlit_inside, tally, teacher
+from explorer.app import core, deeds, hold, hosted, lecture, own_lesson, streamlit_inside, tally, teacher
 from explorer.app.lessons import LESSONS
 from explorer.app.vote import BOOTH
 
@@ -22,7 +22,7 @@ HELP = (
     "C the controls and texts, A the answers; V asks the class, J shows where to join, B blanks the screen."
 )
 KEY, PART, ANSWERS = "present", "part", "present.answers"
-PRIVATE = (KEY, "did", teacher.KEY, lecture.STEP, own_lesson.KEY)  # what an address for somebody else leaves out
+PRIVATE = (KEY, deeds.DID, teacher.KEY, lecture.STEP, own_lesson.KEY)  # what an address for somebody else leaves out
 _component = st.components.v2.component(
     "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("screen") + streamlit_inside.script("present")
 )

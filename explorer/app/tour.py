@@ -17,7 +17,7 @@ from explorer.app.glossary import explained
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import questions as start
 
-KEY, DID = "step", "did"  # in the address: the step, and what is done
+KEY = "step"  # in the address
 SET, ENDED, OWN = "step.set", "step.ended", "step.own"  # in the session; ENDED: the page on which the tour ended
 POINTER = "tour.guide"
 ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
@@ -42,7 +42,7 @@ def guide(here: str) -> None:
     if number is None or _is_over(number, here):
         return
     asked = tuple(step.done for step in every)
-    deeds.recall(st.query_params.get(DID, ""), asked)
+    deeds.recall(st.query_params.get(deeds.DID, ""), asked)
     came = address is not None and st.session_state.get(KEY) != number  # by an address, and not by the menu
     st.session_state[KEY] = number
     if (before := st.session_state.get(SET)) and before <= len(every) and every[before - 1].page == here:
@@ -61,7 +61,7 @@ def guide(here: str) -> None:
         elif every[number - 1].page == here:
             _arrive(number, every[number - 1])
             done = deeds.done()
-            st.query_params[DID] = deeds.as_number(asked)
+            st.query_params[deeds.DID] = deeds.as_number(asked)
             _head(number, here)
             _say(number, every[number - 1], done)
         else:
@@ -251,5 +251,5 @@ def leave() -> None:
     for key in (KEY, SET, ENDED, OWN):
         st.session_state.pop(key, None)
     deeds.forget()
-    for key in {KEY, DID} & st.query_params.keys():
+    for key in {KEY, deeds.DID} & st.query_params.keys():
         del st.query_params[key]

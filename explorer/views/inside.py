@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Gradient, HeadStatistics, Lens, Trace, Visibility
 from explorer.views import theme
-from explorer.views.attention import has_attention, high
+from explorer.views.attention import has_attention, high, matrix, place
 from explorer.views.sums import WAYS, joined, summed
 from explorer.views.titles import titled
 from explorer.views.view import Choice, Control, Toggle, View, by_name, only
@@ -79,24 +79,12 @@ def enlarged(trace: Trace, *, stream: str, head: str, token: str) -> go.Figure:
     layer, number = map(int, re.findall(r"\d+", head))
     named = [one for one in trace.attention if one.stream == stream]
     attention = next((one for one in named if one.layer == layer), named[-1])  # another stream may have fewer
-    number, (rows, columns) = min(number, attention.heads - 1), trace.axes(stream)
-    weights = np.where(attention.allowed, attention.weights[number], np.nan).astype(np.float32)
-    figure = go.Figure(
-        go.Heatmap(
-            z=weights, coloraxis="coloraxis3", **theme.gaps(weights), hoverongaps=False, name="weights",
-            hovertemplate=PAIR + "<b>%{z:.3f}</b><extra></extra>",
-        )
-    )  # fmt: skip
+    figure = matrix(trace, layer=place(attention), head=min(number, attention.heads - 1), stage="weights")
+    rows, columns = trace.axes(stream)
     row = _row_of(trace, stream, token)
     if row is not None:
         figure.add_trace(_framed(row, len(columns), (1, 1), len(rows)))
-    figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
-    figure.update_yaxes(**theme.downwards(rows))
-    return figure.update_layout(
-        title=theme.title(f"layer {attention.layer}, head {number}", f"{ORDER}{_framing(trace, stream, row)}"),
-        height=high(len(rows), 10),
-        coloraxis3={"cmin": 0, "cmax": 1, "showscale": False},
-    )
+    return figure
 
 
 def named_heads(trace: Trace, stream: str) -> tuple[str, ...]:
@@ -121,14 +109,9 @@ def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], hi
     )
 
 
-def _framing(trace: Trace, stream: str, row: int | None) -> str:
-    """Which row is framed."""
-    return "" if row is None else f". Framed: “{theme.label(trace.axes(stream)[0].texts[row])}”"
-
-
 def _marked(trace: Trace, stream: str, row: int | None) -> str:
     """Which row is framed in every tile, and what stands below."""
-    return "" if row is None else f"{_framing(trace, stream, row)}. Below: what it reads most"
+    return "" if row is None else f". Framed: “{theme.label(trace.axes(stream)[0].texts[row])}”. Below: what it reads most"
 
 
 def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ const BARS = 6; // bars
 const WEIGHING = ["softmax", "mix"]; // at which a row of weights is on the board
 
 /** The columns of a row with the largest weights, and what the others have together. @param {ArrayLike<number>} alpha @param {number} row @param {number} m */
-export function mostRead(alpha, row, m) {
+function mostRead(alpha, row, m) {
   const all = Array.from({ length: m }, (_, col) => ({ col, share: alpha[row * m + col] })).filter(({ share }) => share > 0);
   const best = all.sort((a, b) => b.share - a.share).slice(0, BARS);
   return { best, others: all.slice(BARS).reduce((sum, { share }) => sum + share, 0) };
