@@ -221,6 +221,7 @@ def test_a_head_is_silenced_on_the_board(visit: Visit) -> None:
     expect(page.get_by_role("button", name="Undo", exact=True)).to_be_visible()
     expect(page.get_by_role("menu", name=re.compile("^Token"))).to_have_count(0)  # this page silences heads, and no more
     expect(page.get_by_role("button", name="Run the model on it")).to_have_count(0)
+    page.locator(".board .looks summary").click()
     page.get_by_role("button", name="Silence head").click()
     expect(page.locator("[data-cells] [aria-pressed=true]")).to_have_attribute("aria-label", re.compile("layer 1, head 2"))
     page.locator(".board canvas").focus()

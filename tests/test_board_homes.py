@@ -326,5 +326,6 @@ def test_a_notebook_masks_a_token_and_takes_it_back(visit: Visit, tmp_path: Path
         page.locator(".board canvas").focus()
         page.keyboard.press("z")
         page.wait_for_function(f"{BOARD}.rows[2] === 'animal'")
+        page.locator(".board .looks summary").click()
         page.get_by_role("button", name="Silence head").click()
         expect(page.locator(".gap")).to_contain_text("silenced")

@@ -168,20 +168,21 @@ def test_a_chapter_is_done_once_all_its_deeds_are_and_the_time_left_shrinks_with
     def chapter() -> str:
         return at.button(key=f"tour.chapter.{first}").label
 
-    assert chapter() == "Attention · 2 steps" and f"about {len(STEPS) - first + 1} min left" in shown(at)
-    at.session_state[f"{STEPS[first - 1].picture}.begin"] = {"station": "mix"}
-    at = at.run()
-    assert chapter() == "Attention · 1 of 2 done" and f"about {len(STEPS) - first} min left" in shown(at)
-    at = at.button(key=f"tour.to.{first + 1}").click().run()
+    assert chapter() == "Attention · 3 steps" and f"about {len(STEPS) - first + 1} min left" in shown(at)
+    for did, place in enumerate(({"row": 4}, {"row": 4, "station": "mix"}), 1):
+        at.session_state[f"{STEPS[first - 1].picture}.begin"] = place
+        at = at.run()
+        assert chapter() == f"Attention · {did} of 3 done" and f"about {len(STEPS) - first - did + 1} min left" in shown(at)
+        at = at.button(key=f"tour.to.{first + did}").click().run()
     at.session_state["masks.stage"] = "weights"
     at = at.run()
-    assert chapter() == "✓ Attention · 2 steps" and f"about {len(STEPS) - first - 1} min left" in shown(at)
-    assert links(at)["Positions · 3 steps"][1] == f"step={first + 2}&part={STEPS[first + 1].part}"
+    assert chapter() == "✓ Attention · 3 steps" and f"about {len(STEPS) - first - 2} min left" in shown(at)
+    assert links(at)["Positions · 3 steps"][1] == f"step={first + 3}&part={STEPS[first + 2].part}"
     del at.session_state[f"{STEPS[first - 1].picture}.begin"]
     at = at.button(key="tour.leave").click().run()
     at.query_params["step"] = str(first)
     at = at.run()
-    assert chapter() == "Attention · 2 steps", "another tour begins anew"
+    assert chapter() == "Attention · 3 steps", "another tour begins anew"
 
 
 def test_the_planned_pace_is_the_one_that_is_said() -> None:
@@ -332,8 +333,8 @@ def test_everything_comes_back_with_the_same_button() -> None:
 
 @LONG
 def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
-    at = opened("attention", step="7", part="both-masks")
-    know = STEPS[6].know
+    at = opened("attention", step="8", part="both-masks")
+    know = STEPS[7].know
     assert at.session_state[deeds.FIRST] and not knows(at, know)
     at = at.slider(key="masks.head").set_value(1).run()
     assert not knows(at, know), "another control than the one that was named"

@@ -100,7 +100,8 @@ def drawn_of(steps: tuple[TrainingStep, ...], **choices: Any) -> dict[str, Any]:
 def test_the_picture_of_a_training_holds_its_losses_their_sum_and_what_was_measured(home: Path) -> None:
     steps = tuple(steps_of(home / "models" / "short-bert"))
     assert [step.step for step in steps] == list(range(1, STEPS + 1))
-    drawn = drawn_of(steps)
+    drawn = drawn_of(steps, measured="all shares")
+    assert "mlm accuracy" not in drawn_of(steps), "the losses alone, unless more is asked for"
     for part in ("mlm", "nsp"):
         np.testing.assert_allclose(numbers(drawn[f"{part}, each batch"].y), [step.losses[part] for step in steps])
     both = numbers(drawn["sum: mlm + nsp, each batch"].y)

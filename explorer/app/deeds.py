@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import streamlit_inside
-from explorer.views.board.place import VIEW
+from explorer.views.board.place import VIEW, placed
 
 DID = "did"  # in the address: which steps are done
 WATCHED, FIRST, DONE, KEPT, PRESSED = "deeds.watched", "deeds.first", "deeds.done", "deeds.kept", "deeds.pressed"
@@ -162,7 +162,8 @@ def value_of(name: str) -> Any:
     board, at, what = name.partition("@")
     if at:
         state = st.session_state.get(board)
-        view = getattr(state, "view", None) or st.session_state.get(f"{board}.begin") or {}
+        begun = st.session_state.get(f"{board}.begin") or placed(st.query_params.get(board, ""))
+        view = getattr(state, "view", None) or begun
         return view.get(what, 0 if what in ("head", "layer") else None) if what in VIEW else None
     if name.endswith("*"):
         known = (value for key, value in st.session_state.items() if str(key).startswith(name[:-1]))

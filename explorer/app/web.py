@@ -163,8 +163,12 @@ def _titled(figure: Any) -> None:
     title, *notes = written(figure)
     lines = [note for note in notes if note] or ["&nbsp;"] * bool(notes)  # a line is kept free for notes that come later
     again = " repeated" if title == escape(st.session_state.get(TITLE, "")) and any(notes) else ""
-    named = f"<span class='figure-title{again}'>{title}</span> "
-    st.html(named + "".join(f"<span class='figure-note'>{line}</span>" for line in lines))
+    st.html(headed(title, " · ".join(lines), again))
+
+
+def headed(title: str, note: str, kind: str = "") -> str:
+    """A figure's title and its notes: behind it, or below it where they need more room."""
+    return f"<div class='figure-head'><span class='figure-title{kind}'>{title}</span><span class='figure-note'>{note}</span></div>"
 
 
 def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, Any]:

@@ -111,7 +111,7 @@ def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], hi
 
 def _marked(trace: Trace, stream: str, row: int | None) -> str:
     """Which row is framed in every tile, and what stands below."""
-    return "" if row is None else f". Framed: “{theme.label(trace.axes(stream)[0].texts[row])}”. Below: what it reads most"
+    return "" if row is None else f". Framed: “{theme.label(trace.axes(stream)[0].texts[row])}”; below, what it reads most"
 
 
 def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:

@@ -15,13 +15,13 @@ from explorer.records import Along, Schedules, TrainingStep
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, also, by_name, only, only_many
 
-SHARES = "all shares"
+SHARES, LOSSES = "all shares", "losses only"
 FEW = 5  # so many lines can be distinguished at once
 MOST = 500  # points of a line; more cannot be seen and would make the page heavy
 Steps = tuple[TrainingStep, ...]
 
 
-def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
+def training(steps: Steps, *, axis: str, measured: str = LOSSES) -> go.Figure:
     """Above, the loss: thin for each batch, thick for the mean of recent steps. Where a model has two training objectives, the
     optimiser minimises their sum; a line of one of them shows only the batches with a label for it. Points are validation losses, on
     texts that were not trained on.
@@ -35,10 +35,10 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     You may conclude when *this* run learned something. You may not conclude that a lower loss is a better model across tokenizers or
     tasks: a loss is nats for *these* tokens and *this* objective, and one run is one seed.
     """
-    count = 2 if measured else 1
+    count = 1 if measured == LOSSES else 2
     figure = make_subplots(count, 1, shared_xaxes=True, vertical_spacing=0.08)
     _losses(figure, steps)
-    if measured:
+    if count > 1:
         _measured(figure, steps, measured)
         figure.update_yaxes(title_text="share" if measured == SHARES else theme.printable(measured), row=2, col=1)
     figure.update_yaxes(title_text="loss (nats)", row=1, col=1)
@@ -257,8 +257,8 @@ def panels(steps: Steps) -> Mapping[str, Control]:
     axis = Choice("Steps", ("log", "even"))
     every = [name for name in _names(steps) if "loss" not in name]
     several = [SHARES] if sum(_is_share(steps, name) for name in every) > 1 else []
-    options = (*several, *every) if len(every) <= FEW else (*every, *several)
-    return {"axis": axis, "measured": Choice("On new texts", options)} if options else {"axis": axis}
+    options = (LOSSES, *several, *every) if len(every) <= FEW else (LOSSES, *every, *several)
+    return {"axis": axis, "measured": Choice("On new texts", options)} if every else {"axis": axis}
 
 
 VIEWS = by_name(

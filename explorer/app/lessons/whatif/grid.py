@@ -58,8 +58,7 @@ def parts_to_silence(record: Damage, chosen: Sequence[Part], choose: Callable[[P
         ]
         for row in zip(values, shades, parts, strict=True)
     ]
-    st.html("<span class='figure-title'>Click a part to silence it</span> <span class='figure-note'>"
-            "Each number is the mean of the bars, in bits.</span>")  # fmt: skip
+    st.html(web.headed("Click a part to silence it", "Each number is the mean of the bars, in bits."))
     columns = [*(f"head {n}" for n in range(record.heads.shape[1])), "all heads", *record.names]
     data = {"columns": columns, "rows": [f"layer {n}" for n in range(len(values))], "cells": cells, "unit": "bits"}
     _component(key=KEY, data=data | {"held": theme.HELD[web.mode()]}, on_chosen_change=lambda: clicked(parts, choose))

@@ -1,6 +1,6 @@
 // The board itself: its state and what it hears.
 import { lookOf, Pictures } from "./colour.js";
-import { aheadOf, columnsOf, openedAt, stateAt, strangeNote, walkedOf } from "./columns.js";
+import { aheadOf, columnsOf, stateAt, strangeNote, walkedOf } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
 import { forbids, headOf, numbersOf } from "./derive.js";
 import { bandsOf, FONT, namedAt, Painter } from "./draw.js";
@@ -393,7 +393,7 @@ export class Board {
     if (thumb) return { thumb };
     if (onOther(this, y)) return { other: true };
     for (const b of this.layout.boxes)
-      if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h) return b.tab ? { ahead: b.id } : { box: b, i: Math.floor(((y - b.y) / b.h) * b.r), j: Math.floor(((x - b.x) / b.w) * b.c) };
+      if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h) return { box: b, i: Math.floor(((y - b.y) / b.h) * b.r), j: Math.floor(((x - b.x) / b.w) * b.c) };
     const named = namedAt(this.layout, x, y);
     if (named != null) return { named };
     for (const b of bandsOf(this.layout.boxes))
@@ -404,10 +404,10 @@ export class Board {
   /** Follow a pointer. @param {number} x @param {number} y */
   hover(x, y) {
     const found = this.under(x, y), { row, col } = this.cursor;
-    const chooses = found?.thumb || found?.other || found?.ahead || found?.token != null || found?.named != null || barAt(this, found, y);
+    const chooses = found?.thumb || found?.other || found?.token != null || found?.named != null || barAt(this, found, y);
     this.parts.canvas.style.cursor = chooses ? "pointer" : found?.box?.id === "S" && liftable(this, found.i, found.j) ? "ns-resize" : "default";
     if (peekAt(this, found) && (!found || found.thumb)) this.ledger();
-    if (!found || found.thumb || found.other || found.ahead) return false;
+    if (!found || found.thumb || found.other) return false;
     if (found.token != null) this.point(found.token, col);
     else if (found.named != null) this.point(row, found.named);
     else if (found.box.id === "S") this.point(found.i, found.j);
@@ -472,7 +472,6 @@ export class Board {
     this.peek = null;
     if (found?.thumb) return this.choose(found.thumb.site, found.thumb.head);
     if (found?.other) return this.choose(this.other.at, this.other.head);
-    if (found?.ahead) return this.go(this.site.stations.indexOf(openedAt(this.columns, found.ahead)));
     const bar = barAt(this, found, y);
     if (bar) return this.options.ask?.({ what: "force", row: this.cursor.row, rank: bar.rank });
     if (found?.token != null && this.changeable(found.token)) this.parts.menu(this, found.token, x, y);

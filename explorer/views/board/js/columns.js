@@ -79,9 +79,6 @@ const WALKED = ["x", "n1", "q", "k", "S", "v", "z"]; // the columns of attention
 /** The columns of attention, and what has come of the others. @param {any[]} columns @param {string[]} ahead */
 export const walkedOf = (columns, ahead) => columns.filter(({ id }) => WALKED.includes(id) || !ahead.includes(id));
 
-/** The station that opens a column. @param {Column[]} columns @param {string} id */
-export const openedAt = (columns, id) => columns.find((c) => c.id === id)?.states[0].at ?? "next";
-
 /** @param {any} add @param {Site} site @param {number} h @param {string} key */
 function addHead(add, site, h, key) {
   const head = headOf(site, h), { n, m, d, dv, q, k, v, group } = head, pq = site.pq, pk = site.pk;

@@ -146,16 +146,8 @@ export class Painter {
     else if (states[0]) this.ahead(states[0].says, b);
   }
 
-  /** The name of a column that comes later: in its empty frame, upright in a tab. @param {string} name @param {Box} b */
+  /** The name of a column that comes later, in its empty frame. @param {string} name @param {Box} b */
   ahead(name, b) {
-    const { g } = this;
-    if (b.tab) {
-      g.save();
-      g.translate(b.x + b.w / 2, b.y + 8);
-      g.rotate(Math.PI / 2);
-      this.write(name, 0, 0, { colour: this.s.look.dim, most: b.h - 12 });
-      return g.restore();
-    }
     this.write(name, b.x + b.w / 2, b.y + Math.min(b.h / 2, 22), { align: "center", colour: this.s.look.dim, most: b.w - 8 });
   }
 
@@ -326,7 +318,7 @@ export class Painter {
     const own = s.site.rows === s.site.cols;
     g.fillStyle = s.look.paper;
     for (const b of s.layout.boxes) {
-      if (b.id === "next" || b.tab) continue;
+      if (b.id === "next") continue;
       const down = (b.h / n) * rows, right = (b.w / n) * rows;
       if (b.r === n && (b.id !== "v" || own)) g.fillRect(b.id === "v" ? b.x : 0, b.y + down + 1, b.x + b.w + 2 - (b.id === "v" ? b.x : 0), b.h - down + 1);
       if (own && (b.id === "S" || b.id === "k")) g.fillRect(b.x + right + 1, b.y, b.w - right + 1, b.h);
@@ -409,7 +401,7 @@ export class Painter {
     g.lineWidth = s.layout.cell < 4 ? 1 : thick;
     if (hold.row >= 0)
       for (const b of bandsOf(s.layout.boxes)) {
-        const mine = s.layout.boxes.filter((/** @type {Box} */ x) => x.y === b.y && x.r === b.r && x.id !== "k" && x.id !== "v" && x.id !== "next" && !x.tab), h = b.h / b.r;
+        const mine = s.layout.boxes.filter((/** @type {Box} */ x) => x.y === b.y && x.r === b.r && x.id !== "k" && x.id !== "v" && x.id !== "next"), h = b.h / b.r;
         const right = Math.max(...mine.map((/** @type {Box} */ x) => x.x + x.w));
         g.strokeRect(b.x - 2, b.y + h * hold.row, right - b.x + 4, Math.max(h, 2));
       }

@@ -1,10 +1,10 @@
 // Where everything stands. Rows of tokens run across; a number's parents lie to its left and above it.
 
-/** @typedef {{id: string, x: number, y: number, w: number, h: number, r: number, c: number, tab?: boolean}} Box  a tab where its station is not reached yet */
+/** @typedef {{id: string, x: number, y: number, w: number, h: number, r: number, c: number}} Box */
 /** @typedef {{boxes: Box[], wide: number, high: number, cell: number, kind: "wide" | "bands" | "phone", label: number, keys: number,
  *   map: {x: number, y: number, w: number, h: number} | null, ledger: {x: number, y: number, w: number, h: number, tall: boolean} | null, font: number}} Layout */
 
-const GAP = 16, CLEAR = 30, PAD = 8, BELOW = 24, TAB = 20, BETWEEN = 4; // dots; a tab holds the name of what comes later, upright; words beside a picture are clear of its arcs
+const GAP = 16, CLEAR = 30, PAD = 8, BELOW = 24; // dots; words beside a picture are clear of its arcs
 
 export const NARROW = 600, WIDE = 940; // dots: a telephone below the first, everything in one band from the second on
 
@@ -67,11 +67,11 @@ function across(ask, one) {
   const S = /** @type {Box} */ (boxes.find((b) => b.id === "S")), z = boxes.find((b) => b.id === "z");
   if (kh) boxes.push({ id: "k", x: S.x, y: PAD + high - kh, w: side, h: kh, r: ask.d, c: m });
   if (kh && z) boxes.push({ id: "v", x: z.x, y: PAD + high - Math.min(kh, Math.max(m * 10, 40)), w: z.w, h: Math.min(kh, Math.max(m * 10, 40)), r: m, c: ask.d });
-  const edge = z ? z.x + z.w : S.x + S.w, tab = presenter ? 1.5 * TAB : TAB, tabs = one ? boxes.filter((b) => b.x > edge && ask.ahead.includes(b.id)) : [];
-  tabs.forEach((b, at) => Object.assign(b, { x: W - PAD - (tabs.length - at) * (tab + BETWEEN) + BETWEEN, w: tab, tab: true }));
-  const newest = boxes.findLast((b) => b.x > edge && !b.tab), tall = tabs.length > 0 && !newest, until = tall ? tabs[0].x - GAP : W - PAD;
-  if (newest && tabs.length) newest.w = tabs[0].x - GAP - newest.x; // it has their room until they come
-  const ledger = one ? { x: edge + CLEAR, y: 0, w: until - edge - CLEAR, h: tall ? top + square : high + GAP, tall } : null;
+  const edge = z ? z.x + z.w : S.x + S.w, late = one ? boxes.filter((b) => b.x > edge && ask.ahead.includes(b.id)) : []; // what comes later: words have its room
+  for (const b of late) boxes.splice(boxes.indexOf(b), 1);
+  const newest = boxes.findLast((b) => b.x > edge), tall = late.length > 0 && !newest;
+  if (newest && late.length) newest.w = W - PAD - newest.x;
+  const ledger = one ? { x: edge + CLEAR, y: 0, w: W - PAD - edge - CLEAR, h: tall ? top + square : high + GAP, tall } : null;
   if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
   return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger: less ? null : ledger,
     map: less ? null : { x: PAD, y: PAD, w: Math.max(60, S.x - GAP - PAD - (kh ? 24 : 0)), h: high - 8 } };

@@ -106,16 +106,15 @@ export function controlsOf(board) {
   head.onchange = () => board.choose(board.at, Number(head.value));
   const token = put(choices, "select", { class: "token", "aria-label": "Token" });
   token.onchange = () => follow(board, Number(token.value));
-  const by = put(choices, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
+  const looks = put(choices, "details", { class: "looks" });
+  put(looks, "summary", {}, "More");
+  const inside = put(looks, "div"), by = put(inside, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
   put(by, "option", { value: "" }, "find a head");
   for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
   by.value = board.habit;
   by.onchange = () => board.colourBy(by.value);
   const silence = () => board.options.silence({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
-  if (board.options.silence) put(choices, "button", { type: "button", class: "silence" }, "Silence head").onclick = silence;
-  const looks = put(choices, "details", { class: "looks" });
-  put(looks, "summary", {}, "view");
-  const inside = put(looks, "div");
+  if (board.options.silence) put(inside, "button", { type: "button", class: "silence" }, "Silence head").onclick = silence;
   const speed = put(inside, "select", { class: "speed", "aria-label": "Speed" });
   for (const [value, text] of [["0.25", "¼ ×"], ["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]]) put(speed, "option", { value }, text);
   speed.value = String(board.speed);
@@ -125,17 +124,13 @@ export function controlsOf(board) {
   put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(helpOf(board));
 }
 
-/** Shown to a room, what is seldom turned stands under *view*, and that in the first line. @param {any} board */
+/** Shown to a room, what is chosen stands in the first line, and what is seldom pressed under *More*. @param {any} board */
 export function tidied({ large, parts: { frame, bar, choices, where } }) {
   frame.classList.toggle("large", large);
-  const [looks, inside] = choices.querySelectorAll(".looks, .looks > div"), beside = large ? bar : where.parentElement;
+  const inside = choices.querySelector(".looks > div"), beside = large ? bar : where.parentElement;
   if (!inside || choices.parentElement === beside) return;
   beside.append(choices);
-  if (large) inside.append(...[choices, bar].flatMap((place) => [...place.querySelectorAll(":scope > :is(.habit, .silence, .present, .keys)")]));
-  else {
-    looks.before(...inside.querySelectorAll(":scope > :is(.silence, .habit)"));
-    bar.append(...inside.querySelectorAll(":scope > :is(.present, .keys)"));
-  }
+  (large ? inside : bar).append(...(large ? bar : inside).querySelectorAll(":scope > :is(.present, .keys)"));
 }
 
 /** The slider of a series, or of a text as it is written. @param {HTMLElement} time @param {any} board */

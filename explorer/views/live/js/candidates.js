@@ -51,6 +51,9 @@ export function finishedOf({ finished }) {
   return tableOf("Finished texts, by log P per token", ["", "Text", "log P", "per token"], rows, finished.map(() => "finished"));
 }
 
+/** A step before a token is taken, in one sentence. @param {Step} step @param {string} way */
+export const askedIn = ({ step }, way) => (way === "beam" ? `Token ${step + 1}: each text proposes its most probable tokens.` : `Token ${step + 1}: what may come next?`);
+
 /** A step in one sentence. @param {Step} step @param {string} way */
 export function sentenceOf(step, way) {
   const taken = step.candidates.find((one) => one.fate === "kept" || one.fate === "finished");

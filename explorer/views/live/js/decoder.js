@@ -1,6 +1,6 @@
 // A decoder: a prompt, a strategy, and a text that grows token by token, with what could have been written instead.
 import { branchesOf, columnOf, sizeOf, treeOf } from "./branches.js";
-import { candidateSentence, finishedOf, sentenceOf } from "./candidates.js";
+import { askedIn, candidateSentence, finishedOf, sentenceOf } from "./candidates.js";
 import { element } from "./element.js";
 import { fanOf, rowsOf } from "./fan.js";
 import { modeOf, whenTurned } from "../../board/js/mode.js";
@@ -308,7 +308,7 @@ export class LiveDecoder {
     this.stage.show(beams ? treeOf(scene) : fanOf(scene), settle, beams && drawn !== this.drawn);
     this.drawn = drawn;
     const held = this.#held();
-    this.status.textContent = held ? candidateSentence(held.one, beams) : step ? sentenceOf(step, this.way) : "";
+    this.status.textContent = held ? candidateSentence(held.one, beams) : step ? (judged ? sentenceOf(step, this.way) : askedIn(step, this.way)) : "";
     this.instead.hidden = !held;
     this.released.hidden = !this.force.length;
     const known = judged ? step : this.steps[this.at - 1]; // while a step comes, what had ended before it stays
