@@ -110,6 +110,7 @@ def test_every_choice_of_a_line_compiles_and_every_word_has_a_part_of_speech(ver
                     assert [item.text for item in sentence.items if item.pos == "X"] == [], line.spell(choice)
 
 
+@LONG
 @pytest.mark.parametrize("version", WORLDS)
 def test_mentions_mean_one_kind_and_pronouns_agree_with_their_person(version: str) -> None:
     for story in told_in(version):

@@ -275,6 +275,7 @@ def test_every_content_word_is_aligned_and_indices_are_in_range() -> None:
         assert {w.lower() for w in left} <= FUNCTION, (left, pair)
 
 
+@LONG
 def test_words_give_back_the_text() -> None:
     for pair in drawn():
         assert re.sub(r"\s", "", pair.french) == "".join(pair.french_words)

@@ -110,6 +110,7 @@ def test_few_texts_are_alike() -> None:
     assert alike / len(set(plain)) < 0.5
 
 
+@LONG
 def test_every_row_of_words_is_reached_by_a_frame() -> None:
     reached = words_of([text.trees for texts in by_split().values() for text in texts])
     for table in (words.nouns(), words.verbs(), words.adjectives(), words.adverbs()):

@@ -182,7 +182,6 @@ def test_a_figure_that_moves_fills_the_screen(visit: Visit, lesson: str) -> None
         return box && box.height > 0.75 * innerHeight && box.bottom <= innerHeight; }""")
 
 
-@LONG
 def test_the_stations_of_a_board_are_named_on_the_wall(visit: Visit) -> None:
     page = presented(visit, "attention", SIZES[0])
     names = page.locator(".board[data-state=ready] .stations button")
@@ -205,6 +204,7 @@ def test_a_presented_what_if_has_its_matrix_beside_the_effect_which_a_click_chan
     expect(matrix.get_by_role("button", name="layer 1, attention")).to_have_attribute("aria-pressed", "true")
 
 
+@LONG
 def test_a_tree_on_the_wall_opens_with_as_many_tokens_as_fill_it_and_goes_back_to_the_first(visit: Visit) -> None:
     page = presented(visit, "decoding?part=beams", SIZES[0])
     settled(page)

@@ -168,7 +168,8 @@ def _titled(figure: Any) -> None:
 
 def headed(title: str, note: str, kind: str = "") -> str:
     """A figure's title and its notes: behind it, or below it where they need more room."""
-    return f"<div class='figure-head'><span class='figure-title{kind}'>{title}</span><span class='figure-note'>{note}</span></div>"
+    first = f"<span class='figure-title{kind}'>{title}</span>"
+    return f"<div class='figure-head'>{first}<span class='figure-note'>{note}</span></div>"
 
 
 def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, Any]:
