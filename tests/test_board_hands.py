@@ -295,6 +295,7 @@ def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(show: Show) ->
     page.mouse.move(*middle(page, "S", 4, 7))
     expect(page.locator(".pair")).to_have_text(f"{trace.source.texts[4]} → {trace.source.texts[7]}")
     before = settled(page)
+    page.locator(".looks summary").click()
     page.get_by_label("Colour all heads by").select_option("back")
     assert pixels(page) != before
     expect(page.locator(".pair")).to_have_text(f"encoder layer {best // 4}, head {best % 4}")  # found, and said at once

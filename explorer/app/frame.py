@@ -29,7 +29,7 @@ _reconnected = st.components.v2.component(
 )
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
 ONBLUE = {"light": "#ffffff", "dark": "#11151c"}  # on a button in the main colour
-BLUE = {"light": "#1b5f9e", "dark": "#77bde6"}  # the main colour
+BLUE = {"light": "#1f66a8", "dark": "#77bde6"}  # the main colour
 INK = {"light": "#1a1f27", "dark": "#e8ecf2"}  # of the two themes, for what is drawn over a page
 PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
 

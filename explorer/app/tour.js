@@ -2,7 +2,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const page = parentElement.ownerDocument || document, main = page.querySelector(data.main), now = `${data.step} ${data.done}`;
   const held = page.tour || (page.tour = { marked: {} }), GAP = 20, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
   const CARD = "[class*=st-key-card-]", MARKS = ["data-toured", "data-asked", "data-looked"];
-  const FRAME = "[data-toured] { outline: 3px solid var(--st-primary-color, #1b5f9e); border-radius: 6px; }";  // within a component
+  const FRAME = "[data-toured] { outline: 3px solid var(--st-primary-color, #1f66a8); border-radius: 6px; }";  // within a component
   const seen = one => one.offsetHeight && one.getBoundingClientRect().top > -OUTSIDE;
   const all = selector => [...page.querySelectorAll(data.block)].flatMap(block => [...block.querySelectorAll(selector)]).filter(seen);
   const within = (box, inner) => [...box.querySelectorAll("*")].flatMap(one => [...(one.shadowRoot?.querySelectorAll(inner) ?? [])]);

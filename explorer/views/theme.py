@@ -34,8 +34,8 @@ PAPER = {"light": "#ffffff", "dark": "#11151c"}
 HELD = {"light": "#b0488a", "dark": "#ef9fcb"}  # what a visitor holds or has guessed, as the board frames it
 NOWHERE = {"light": "#d7d9dd", "dark": "#3a3f48"}
 LINES = {
-    "light": ("#0072b2", "#d55e00", "#00795a", "#b0488a", "#8a6100", "#4b4b9f", "#5b5b5b", "#2f8fbf"),
-    "dark": ("#6cc4f5", "#ff9d5c", "#4fd1a5", "#ef9fcb", "#f0d060", "#b3b3ff", "#c4c8d0", "#a5e0ff"),
+    "light": ("#1f66a8", "#d55e00", "#00795a", "#b0488a", "#8a6100", "#4b4b9f", "#5b5b5b", "#2f8fbf"),
+    "dark": ("#77bde6", "#ff9d5c", "#4fd1a5", "#ef9fcb", "#f0d060", "#b3b3ff", "#c4c8d0", "#a5e0ff"),
 }
 NOTE, NARROW = 50, 36  # letters of a line of notes: what fits on a telephone, and above one of several pictures
 MODES = ("light", "dark")

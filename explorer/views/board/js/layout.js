@@ -69,7 +69,7 @@ function across(ask, one) {
   if (kh && z) boxes.push({ id: "v", x: z.x, y: PAD + high - Math.min(kh, Math.max(m * 10, 40)), w: z.w, h: Math.min(kh, Math.max(m * 10, 40)), r: m, c: ask.d });
   const edge = z ? z.x + z.w : S.x + S.w, late = one ? boxes.filter((b) => b.x > edge && ask.ahead.includes(b.id)) : []; // what comes later: words have its room
   for (const b of late) boxes.splice(boxes.indexOf(b), 1);
-  const newest = boxes.findLast((b) => b.x > edge), tall = late.length > 0 && !newest;
+  const newest = boxes.findLast((b) => b.x > edge), tall = one && !newest;
   if (newest && late.length) newest.w = W - PAD - newest.x;
   const ledger = one ? { x: edge + CLEAR, y: 0, w: W - PAD - edge - CLEAR, h: tall ? top + square : high + GAP, tall } : null;
   if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
