@@ -376,7 +376,7 @@ def test_the_heading_that_a_board_hides_makes_no_telephone_wider(visit: Visit) -
 
 @LONG  # so does the front page, in test_browser.py
 def test_the_app_s_board_follows_its_theme(visit: Visit) -> None:
-    page = visit("/heads?model=t5", "dark", width=390)
+    page = visit("/heads?model=t5&part=board", "dark", width=390)
     expect(page.locator(".board[data-state=ready][data-mode=dark][data-kind=phone]")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

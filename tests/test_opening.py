@@ -247,6 +247,21 @@ def test_a_touch_stops_the_film_in_every_beat_and_it_stays_stopped(shown: Callab
     expect(play).to_be_visible()
 
 
+@pytest.mark.browser
+def test_the_film_waits_after_the_four_answers_and_the_button_looks_inside(shown: Callable[..., Page]) -> None:
+    page = shown()
+    page.evaluate(f"{O}.film.time = 10.5")
+    page.wait_for_function(f"!{O}.film.playing")
+    assert 10.5 < page.evaluate(f"{O}.film.time") < 11.1 and page.evaluate(f"{O}.root.dataset.view") == "lanes"
+    for choose in (False, True):
+        if choose:
+            page.locator(".chips .chip").first.click()
+        page.get_by_role("button", name="Play the film").click()
+        page.wait_for_function(f"{O}.root.dataset.view === 'inside' && {O}.film.playing")
+        page.evaluate(f"{O}.film.stop(true)")
+        page.get_by_role("button", name="Four answers").click()
+
+
 SETS_OUT = """() => {
   const box = (e) => { const { right, top, bottom } = e.getBoundingClientRect(); return [right, (top + bottom) / 2]; };
   const { lanes, picture } = explorerOpening, { line } = lanes.lanes.find(({ model }) => model.name === "bert");
@@ -527,7 +542,7 @@ def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> Non
     own = urlencode({"text": "The dgo ran home.", "chosen": "ran"})
     assert begins == f"{tour.address()}&{own}" and "step=1" in tour.address(), "the tour begins on the first screen as well"
     front = page.url
-    for door, picture in (("How was it learned?", ".st-key-over-steps-figure"), ("Let it write.", ".st-key-chain-figure")):
+    for door, picture in (("How was it learned?", ".st-key-over-steps-figure"), ("Let it write", ".st-key-chain-figure")):
         page.get_by_role("link", name=door).click()  # it opens with a picture, of the sentence that was typed
         expect(page.locator(picture)).to_be_visible()
         expect(page.get_by_label(re.compile("A sentence that|beginning"))).to_have_value(re.compile(r"^The dgo"))

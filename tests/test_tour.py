@@ -191,7 +191,7 @@ def test_the_planned_pace_is_the_one_that_is_said() -> None:
     assert 60 <= sum(reads) / len(reads) <= 80, "half a minute at 120 to 160 words a minute"
 
 
-PLAYER = ("▶", "▶|", "q·k", "Σ α v", "◇ Predict")  # what a picture and a question write themselves
+PLAYER = ("▶", "▶|", "x", "Σ α v", "◇ Predict")  # what a picture and a question write themselves
 
 
 @pytest.mark.parametrize("number", range(1, len(STEPS) + 1))

@@ -3,6 +3,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const held = page.tour || (page.tour = { marked: {} }), GAP = 20, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
   const CARD = "[class*=st-key-card-]", MARKS = ["data-toured", "data-asked", "data-looked"];
   const FRAME = "[data-toured] { outline: 3px solid var(--st-primary-color, #1f66a8); border-radius: 6px; }";  // within a component
+  if (held.step !== data.step) Object.assign(held, { step: data.step, again: data.done });  // one comes back to what is done as to what is not
   const seen = one => one.offsetHeight && one.getBoundingClientRect().top > -OUTSIDE;
   const all = selector => [...page.querySelectorAll(data.block)].flatMap(block => [...block.querySelectorAll(selector)]).filter(seen);
   const within = (box, inner) => [...box.querySelectorAll("*")].flatMap(one => [...(one.shadowRoot?.querySelectorAll(inner) ?? [])]);
@@ -71,7 +72,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (data.done) back();
     const picture = frame(pictures.length ? pictures : [control]), verdicts = controls.map(one => one.closest(CARD)?.querySelector(data.verdict));
     const stands = room().stuck && control.closest(".st-key-bar");  // it is in sight wherever the page is
-    if (data.done && !(data.more && room().below)) stay(control, [!stands && control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
+    if (data.done && !held.again && !(data.more && room().below)) stay(control, [!stands && control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
     else arrive(control, picture);
   };
   const wait = () => {  // the film stands before its answers until the visitor has guessed

@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 
-from explorer.app import deeds, hosted, present, streamlit_inside
+from explorer.app import deeds, hold, hosted, present, streamlit_inside
 from explorer.app import tour_steps as lesson
 from explorer.app.glossary import explained
 from explorer.app.lessons import LESSONS
@@ -127,8 +127,8 @@ def _way(parts: tuple[lesson.Chapter, ...], number: int, done: set[int]) -> str:
 def _say(number: int, step: lesson.TourStep, done: bool) -> None:
     """What to do and where to look; and once it is done, what one knows now."""
     seen: dict[str, str] = {}
-    if step.hides:
-        st.html(f"<style>{', '.join(map(deeds.selector, step.hides))} {{ display: none; }}</style>")
+    if hidden := (*map(deeds.selector, step.hides), *step.cuts):
+        st.html(f"<style>{', '.join(hidden)} {{ display: none; }}</style>")
     with st.container(key="tour.says"):
         st.markdown(explained(step.says, seen))
     with st.container(key="tour.do"):
@@ -157,8 +157,8 @@ def _pressed() -> None:
 def _end() -> None:
     """After the last step: what a visitor can do now."""
     st.markdown(
-        f"**The end**: a part of all {len(LESSONS)} lessons. A text is cut into *tokens*; each becomes a *vector*; *attention* mixes "
-        "them; *pre-training* predicts hidden or next tokens; *decoding* writes. ChatGPT began as a GPT like the one here, much "
+        f"**The end**: you have seen a part of each of the {len(LESSONS)} lessons. "
+        "A text is cut into *tokens*; each becomes a *vector*; *attention* mixes them; *pre-training* predicts hidden or next tokens; *decoding* writes. ChatGPT began as a GPT like the one here, much "
         "larger, and was then trained on conversations. Every page reads a sentence of your own."
     )
     if not present.is_local(where := invitation()):
@@ -193,6 +193,8 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
     """Set the controls of the page once, at a later visit as they were left; afterwards they are the visitor's."""
     if st.session_state.get(SET) != number:
         before = deeds.left(number)
+        if SET in st.session_state:  # what an earlier step held is not what this one is about
+            hold.free()
         for key, value in {**step.choices, **_own(step), **(before.controls if before else {})}.items():
             st.session_state[key] = value
         here = {key: place for key, place in step.boards.items() if key not in st.query_params}  # an address may say where

@@ -38,6 +38,7 @@ class TourStep:
     lower: bool = False  # whether the lower end of the picture is what to look at
     waits: float = 0.0  # the second of the film at which the opening waits for the deed; 0 where it does not wait
     hides: tuple[str, ...] = ()  # controls of the page that would push the picture out of the window
+    cuts: tuple[str, ...] = ()  # what else of the page, by its own selectors
     choices: Mapping[str, Any] = field(default_factory=dict)
     boards: Mapping[str, str] = field(default_factory=dict)  # where its boards begin, as an address says it
     chapter: str = FURTHER
@@ -92,6 +93,7 @@ def _step(entry: dict[str, Any]) -> TourStep:
     texts |= {
         "done": tuple(filled(deed, gaps) for deed in entry.get("done", ())),
         "hides": tuple(entry.get("hides", ())),
+        "cuts": tuple(entry.get("cuts", ())),
         "lower": entry.get("lower", False),
         "waits": entry.get("waits", 0.0),
     }

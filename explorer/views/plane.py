@@ -26,6 +26,10 @@ SIDES = {
     "top center": (0, 1),
     "middle right": (1, 0),
     "middle left": (-1, 0),
+    "top right": (0.9, 0.9),
+    "bottom right": (0.9, -0.9),
+    "top left": (-0.9, 0.9),
+    "bottom left": (-0.9, -0.9),
 }  # of a dot, for its name
 
 
@@ -38,7 +42,8 @@ def plane(record: Plane) -> go.Figure:
     words which are close here are close in all dimensions: the rest of their variance is not in the picture, and another choice of
     words gives another plane.
     """
-    kept = f"A line joins a pair. Where these {len(record.words)} vectors spread most (PCA): {record.shares.sum():.0%} of their variance."
+    view = f"The flat view in which these {len(record.words)} vectors spread most (PCA)"
+    kept = f"A line joins a pair. {view} keeps {record.shares.sum():.0%} of their variance."
     axes = [
         f"{which} principal component ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)
     ]
@@ -146,7 +151,7 @@ def apart(names: Sequence[str], at: np.ndarray, below: Sequence[bool]) -> tuple[
     texts, sides = [], []
     for name, dot, under in zip(names, at, below, strict=True):
         half = 4.0 * len(name)
-        order = list(SIDES) if under else ["top center", "bottom center", "middle right", "middle left"]
+        order = list(SIDES) if under else ["top center", "bottom center", *list(SIDES)[2:]]
         middles = {side: dot + np.array(SIDES[side]) * (half + 8, 14) for side in order}
         free = [
             side

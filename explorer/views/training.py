@@ -50,7 +50,7 @@ def training(steps: Steps, *, axis: str, measured: str = LOSSES) -> go.Figure:
     dotted = "; dotted: on new texts" if any("loss" in name for name in _names(steps)) else ""
     return figure.update_layout(
         title=theme.title(f"Training: step {last.step:,}", f"The loss ends at {ends}{dotted}."), **theme.measured(_speed(steps)),
-        height=300 if count == 1 else 520,
+        height=300 if count == 1 else 520, hovermode="x unified",
     )  # fmt: skip
 
 

@@ -164,7 +164,7 @@ def chain(record: Written) -> go.Figure:
     texts, total = [theme.label(text) for text in record.texts], np.cumsum(record.logp)
     places = np.arange(len(texts))
     bars = go.Bar(
-        x=places, y=record.logp, name="log P(yᵢ | y₍<i₎)", meta=0, customdata=np.exp(record.logp),
+        x=places, y=record.logp, name="log P of each token", meta=0, customdata=np.exp(record.logp),
         hovertemplate="%{x}: log P = <b>%{y:.3f}</b>, P = %{customdata:.3g}<extra></extra>",
     )  # fmt: skip
     line = go.Scatter(
@@ -173,7 +173,9 @@ def chain(record: Written) -> go.Figure:
     )  # fmt: skip
     log10, whole = len(texts) * np.log10(max(2, record.size)), float(total[-1])
     dear = int(record.logp.argmin())
-    note = f"The whole text has a probability of {np.exp(whole):.3g}; “{texts[dear]}” costs most (log P = {record.logp[dear]:.2f})."
+    note = f"The whole text has a probability of {np.exp(whole):.3g}; “{texts[dear]}” costs most (log P = {record.logp[dear]:.2f}).".replace(
+        "-", "−"
+    )
     facts = (
         f"{theme.label(record.label)}: log P(y) = {whole:.2f}",
         f"texts of {len(texts)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(texts)} ≈ 10^{log10:.0f}",

@@ -41,22 +41,24 @@ def formula() -> None:
     )
 
 
-def frame_held() -> None:
+def frame_held(view: str) -> None:
     """Where another token of the sentence is held, frame its largest weights; a choice by hand or in the address stays until then."""
-    held, key = (text, hold.held_row()), "glance.held"
-    first = key not in st.session_state and "glance.token" in st.query_params
+    held, key = (text, hold.held_row()), f"{view}.held"
+    first = key not in st.session_state and f"{view}.token" in st.query_params
     if held[1] is not None and st.session_state.get(key) != held and not first:
-        control: Any = VIEWS["glance"].controls(record)["token"]
+        control: Any = VIEWS[view].controls(record)["token"]
         named = (name for name in control.options if name.endswith(f"({held[1]})"))
-        st.session_state["glance.token"] = next(named, control.first)
+        st.session_state[f"{view}.token"] = next(named, control.first)
     st.session_state[key] = held
 
 
 def glance() -> None:
-    """All heads of all layers, after a guess where the sentence has a pronoun."""
-    frame_held()
+    """All heads of all layers, after a guess where the sentence has a pronoun; or the one that was clicked."""
+    frame_held("enlarged" if enlarging.is_large() else "glance")
     question = lesson.pointing_question(record)
-    if question is None:
+    if enlarging.is_large():
+        enlarging.one_head(traced)
+    elif question is None:
         st.caption(
             f"Write a sentence with “{lesson.WHO}”, “dog” and “tired” to predict how many heads connect “{lesson.WHO}” and “dog”."
         )
@@ -129,7 +131,7 @@ notice(text, name)
 warn_of_lectured(text)
 
 page.parts(
-    PagePart("All heads of all layers", partial(enlarging.one_head, traced) if enlarging.is_large() else glance, "All layers"),
+    PagePart("One head of all" if enlarging.is_large() else "All heads of all layers", glance, "All layers"),
     PagePart("Tired or wide?", partial(reasons.show_reasons, name), reads=MODEL),
     PagePart("Every head on the board", board_of_heads, "Board", more=True),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),

@@ -121,7 +121,7 @@ span = words[word]
 if not opens:
     notice(text, *hall.shown_models(), whole=text != lesson.TEXT)
 
-if not (tour.running() or present.on()):
+if not (opens or tour.running() or present.on()):
     with page.aside:
         tour.door("Take the guided tour →", 1)
 page.parts(

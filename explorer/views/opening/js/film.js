@@ -18,7 +18,8 @@ export class Film {
     this.touched = () => this.stop(true);
   }
 
-  play() {
+  /** @param {number} [until] seconds, where it stops by itself */
+  play(until = this.length) {
     if (this.playing) return;
     this.playing = true;
     if (this.time >= this.length) this.time = 0;
@@ -29,7 +30,7 @@ export class Film {
       if (this.seen && document.visibilityState === "visible") this.time += Math.min(STEP, Math.max(0, (now - last) / 1000));
       last = now;
       this.told.draw(Math.min(this.time, this.length));
-      if (this.time >= this.length) this.stop(false);
+      if (this.time >= until) this.stop(false);
       else requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);

@@ -12,8 +12,9 @@ function linesOf({ inside, floors, lanes }) {
   const { scores, weights, tokens, heads, mixed, head } = inside, best = (/** @type {number[]} */ row) => row.indexOf(Math.max(...row));
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
-    [0, ["Four language models guess the missing word. Yours?"]],
-    [5, ["They differ in what they may read. Choose a word to compare."]],
+    [0, ["Language models learn by guessing a missing word. What is your guess?"]],
+    [5, ["These four may read different parts. Choose a word to compare."]],
+    [9.5, [`▶ looks inside ${title}: how it finds “${top.text}”.`]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
     [BEATS.compare, ["Compare: a score says how well each token answers the gap. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],

@@ -17,7 +17,8 @@ import { Models } from "./models.js";
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
 const INKED = 1, EACH = 0.25, GROWS = [3.7, 4.7]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
-const STILLS = /** @type {[string, number][]} */ ([["Four answers", BEATS.inside - 0.1], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.8], ["Your turn", BEATS.end]]);
+const FIRST = BEATS.inside - 0.1; // here the film waits for a hand: a word is chosen, or one looks inside
+const STILLS = /** @type {[string, number][]} */ ([["Four answers", FIRST], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.8], ["Your turn", BEATS.end]]);
 const BLANK = /^_+$/, HIDDEN = "it"; // a word of strokes is a gap; some word has to be hidden there, and no model reads it
 
 export class Opening {
@@ -89,7 +90,7 @@ export class Opening {
     box.oninput = () => this.type(box.value);
     const doors = foot.appendChild(element("nav", "doors"));
     doors.setAttribute("aria-label", "Go on");
-    const ways = ["", "How was it learned?", "Let it write."].map((name) => doors.appendChild(element("a", "door", name)));
+    const ways = ["", "How was it learned?", "Let it write"].map((name) => doors.appendChild(element("a", "door", name)));
     const tour = this.told.tour ? element("a", "door", "Guided tour") : null;
     ways[0].classList.add("why");
     if (tour) ways[0].before(tour);
@@ -106,7 +107,7 @@ export class Opening {
     if (!this.told.film || seenBefore()) return this.show(BEATS.end);
     if (calm) return this.show(STILLS[0][1]);
     this.draw(0);
-    this.film.play();
+    this.film.play(FIRST);
     this.#buttons();
   }
 
@@ -185,15 +186,16 @@ export class Opening {
 
   /** The film stopped: at its end, or by a hand, which finds the four answers where it has seen no more. @param {boolean} touched */
   ended(touched) {
-    if (!touched || this.film.time < BEATS.inside) this.#mine();
+    if (touched ? this.film.time < FIRST : this.film.time >= BEATS.end) this.#mine();
     else this.#buttons();
   }
 
-  /** The button. */
+  /** The button: on with the film, which after the four answers is the part inside. */
   #pressed() {
     if (this.film.touching) return;
     if (this.own) this.#back();
     this.own = false;
+    if (this.film.time >= BEATS.end) this.film.time = BEATS.inside;
     this.film.play();
     this.#buttons();
   }
@@ -340,7 +342,7 @@ export class Opening {
     const { known } = this.told;
     if (!this.words.length) return this.#write(["There is no word in this sentence. Write one."]);
     const letters = Array.from(this.text), names = [...new Set(this.#marked().map(([from, to]) => letters.slice(from, to).join("")))];
-    if (!names.length) return this.#write([this.words.length > 1 ? "Drag the gap, or type your own." : "Your only word is the gap: no model has another to read. Type more."]);
+    if (!names.length) return this.#write([this.words.length > 1 ? element("span", "hint", "Drag the gap, or type your own.") : "Your only word is the gap: no model has another to read. Type more."]);
     const offers = known.text === this.text ? known.words.flatMap(([word, others]) => others.map((other) => this.#offer(word, other))) : [];
     this.#write([`† ${shortened(names)}: never in the training texts. What a model does with ${names.length > 1 ? "them" : "it"} says nothing about language.`, ...(offers.length ? [" Known words: ", ...offers] : [])]);
   }

@@ -72,10 +72,11 @@ export class Player {
     return this.played.finish();
   }
 
-  /** Play or rest; after the last frame, once more from the first. */
+  /** Play or rest; after the last frame, once more from the first, which is seen before the next one comes. */
   press() {
-    if (!this.playing && !this.played.open && this.played.count > 1) this.played.show(0);
-    this.play(!this.playing, 0);
+    const again = !this.playing && !this.played.open && this.played.count > 1;
+    if (again) this.played.show(0);
+    this.play(!this.playing, again ? undefined : 0);
   }
 
   /** Frame after frame, or rest. @param {boolean} on @param {number} [wait] milliseconds until the first: what a hand plays moves at once */
