@@ -158,7 +158,8 @@ def _end() -> None:
     """After the last step: what a visitor can do now."""
     st.markdown(
         f"**The end**: you have seen a part of each of the {len(LESSONS)} lessons. "
-        "A text is cut into *tokens*; each becomes a *vector*; *attention* mixes them; *pre-training* predicts hidden or next tokens; *decoding* writes. ChatGPT began as a GPT like the one here, much "
+        "A text is cut into *tokens*; each becomes a *vector*; *attention* mixes them; *pre-training* predicts "
+        "hidden or next tokens; *decoding* writes. ChatGPT began as a GPT like the one here, much "
         "larger, and was then trained on conversations. Every page reads a sentence of your own."
     )
     if not present.is_local(where := invitation()):

@@ -173,9 +173,8 @@ def chain(record: Written) -> go.Figure:
     )  # fmt: skip
     log10, whole = len(texts) * np.log10(max(2, record.size)), float(total[-1])
     dear = int(record.logp.argmin())
-    note = f"The whole text has a probability of {np.exp(whole):.3g}; “{texts[dear]}” costs most (log P = {record.logp[dear]:.2f}).".replace(
-        "-", "−"
-    )
+    costs = f"{record.logp[dear]:.2f}".replace("-", "−")
+    note = f"The whole text has a probability of {np.exp(whole):.3g}; “{texts[dear]}” costs most (log P = {costs})."
     facts = (
         f"{theme.label(record.label)}: log P(y) = {whole:.2f}",
         f"texts of {len(texts)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(texts)} ≈ 10^{log10:.0f}",
