@@ -238,7 +238,7 @@ def test_the_snapshot_of_the_page_is_the_moment_of_its_board(visit: Visit) -> No
     page = visit(f"/training?part=snapshots&kept={name}&at={steps[1]}")
     page.get_by_role("radio", name="Attention, at this step").click(force=True)
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text(f"step {steps[1]:,}")
-    page.get_by_role("button", name="Later").click()
+    page.get_by_role("button", name=re.compile("^One .* on")).first.click()
     expect(page.locator(".board .time b")).to_have_text(f"step {steps[2]:,}")
     own = ex.trace(ex.load(name, step=steps[2], device="cpu"), lessons.SENTENCE)
     values = page.evaluate(f"{APP}.numbers(0, 1)")["weights"]

@@ -537,7 +537,7 @@ def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> Non
     expect(page.get_by_role("button", name=offered[0], exact=True)).to_be_visible()  # the server knows words like it
     expect(page).to_have_url(re.compile("dgo"))
     ways = [door.get_attribute("href") for door in page.get_by_role("navigation", name="Go on").get_by_role("link").all()]
-    why, begins, *others = ways
+    begins, why, *others = ways
     assert [str(way).partition("?")[0] for way in (why, *others)] == ["attention", "training", "decoding"]
     own = urlencode({"text": "The dgo ran home.", "chosen": "ran"})
     assert begins == f"{tour.address()}&{own}" and "step=1" in tour.address(), "the tour begins on the first screen as well"

@@ -43,7 +43,7 @@ def ask() -> None:
     notice(answer.prompts[0], name)
     asks = (text, template, count) != (lesson.TEXT, lesson.TEMPLATE, 0)
     question = (lesson.play_question(answer), f"guess.play.{name}.{answer.prompts[0]}") if asks else None
-    web.show(VIEWS["prompt-answer"], call, question=question)
+    web.show(VIEWS["prompt-answer"], call, question=question, wide=True)
 
 
 def default_answer() -> Prompted:

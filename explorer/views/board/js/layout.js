@@ -70,7 +70,7 @@ function across(ask, one) {
   const edge = z ? z.x + z.w : S.x + S.w, late = one ? boxes.filter((b) => b.x > edge && ask.ahead.includes(b.id)) : []; // what comes later: words have its room
   for (const b of late) boxes.splice(boxes.indexOf(b), 1);
   const newest = boxes.findLast((b) => b.x > edge), tall = one && !newest;
-  if (newest && late.length) newest.w = W - PAD - newest.x;
+  if (newest && newest.id !== "next") newest.w = W - PAD - newest.x; // the last has what is left
   const ledger = one ? { x: edge + CLEAR, y: 0, w: W - PAD - edge - CLEAR, h: tall ? top + square : high + GAP, tall } : null;
   if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
   return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger: less ? null : ledger,

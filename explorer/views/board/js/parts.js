@@ -219,12 +219,15 @@ function marked(bar, choices, board) {
     });
   }
   const chips = /** @type {HTMLElement[]} */ ([...stations.querySelectorAll("button")]);
+  const focused = chips.includes(/** @type {any} */ (stations.getRootNode()).activeElement);
   chips.forEach((chip, at) => {
+    chip.tabIndex = at === board.step ? 0 : -1; // one stop of the tab key; arrows go on from it
     chip.classList.toggle("past", at < board.step);
     if (at === board.step) chip.setAttribute("aria-current", "step");
     else chip.removeAttribute("aria-current");
   });
   const now = chips[board.step];
+  if (focused) now?.focus({ preventScroll: true });
   if (now && stations.scrollWidth > stations.clientWidth) stations.scrollLeft = now.offsetLeft - stations.offsetLeft - stations.clientWidth / 2;
   /** @type {any} */ (choices.querySelector(".layer")).value = String(board.at);
   const head = /** @type {any} */ (choices.querySelector(".head"));

@@ -152,6 +152,7 @@ export class InsidePicture {
       const wide = alone + (across - alone) * eased(time, BEATS.mix - 0.6, BEATS.mix);
       bar.setAttribute("x", String(x + wide * Math.min(base, base + length)));
       bar.setAttribute("width", String(wide * Math.abs(length)));
+      bar.setAttribute("fill", length < 0 ? paint.signed[1] : paint.on);
       if (!number) return;
       number.textContent = squeezed < 0.5 ? scores[n].toFixed(1).replace("-", "−") : percent(weights[n]);
       number.setAttribute("x", String(x + wide * Math.max(base, base + length) + 6));
