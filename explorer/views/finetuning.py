@@ -17,10 +17,10 @@ ROW = 46  # pixels for each row of a table
 
 
 def labels(record: LabelCurves, *, task: str) -> go.Figure:
-    """The score on new texts by the number of labelled texts. Solid lines began from pre-trained weights, dotted ones with the same
-    architecture from scratch; both learned from the same labelled texts. A line is the mean over the seeds, its band the 95%
-    interval of this mean. The grey line is the score of always giving the most
-    frequent answer.
+    """Compare a solid line with the dotted one of its colour: the distance is what pre-training gains, in the score on
+    new texts. Solid lines began from pre-trained weights, dotted ones with the same architecture from scratch; both
+    learned from the same labelled texts. A line is the mean over the seeds, its band the 95% interval of this mean. The
+    grey line is the score of always giving the most frequent answer.
 
     You may conclude that pre-training helped where bands do not overlap: the same labels were worth more. You may not conclude that
     it helps with every task: in the tasks called *new words* the labels cannot teach what the test asks about, in others they can.

@@ -18,12 +18,13 @@ SHOTS = "solved examples"  # what such curves have across
 
 
 def answer(record: Prompted, *, text: int = 0) -> go.Figure:
-    """The probability of each label for one text: P of its verbaliser after the prompt, divided by the sum over all verbalisers. With
-    content-free texts there are two more bars: what the model prefers when the text says nothing, and the calibrated probability, the
-    first divided by that.
+    """Each bar is an answer: the probability of its word after the prompt, as a share of all the answers' words. Such a
+    word is called a *verbaliser*. With content-free texts there are two more bars: what the model prefers when the text
+    says nothing, and the calibrated probability, the first divided by that.
 
-    You may conclude which verbaliser this model finds more probable here. You may not conclude that it can do the task: another
-    template or verbaliser may reverse the answer. Nor that the model finds the word probable at all: only the verbalisers compete.
+    You may conclude which verbaliser this model finds more probable here. You may not conclude that it can do the task:
+    another template or verbaliser may reverse the answer. Nor that the model finds the word probable at all: only the
+    verbalisers compete.
     """
     meant = [
         f"<br>means {theme.label(label)}" * (label != word) for label, word in zip(record.labels, record.words, strict=True)

@@ -7,7 +7,7 @@
  *   is?: Record<string, string | undefined>, press?: () => void, inside?: Thing[]}} Thing */
 /** @typedef {{x: number, y: number, wide: number, high: number}} Spot */
 
-export const MOVES = 350, LEAVES = 120; // milliseconds of a motion at normal speed, and until what goes is gone
+export const MOVES = 450, LEAVES = 150; // milliseconds of a motion at normal speed, and until what goes is gone
 const SHAPES = ["svg", "path"], EASING = "cubic-bezier(.3, .7, .3, 1)";
 
 /** Whether motion is not wanted. */
