@@ -114,6 +114,20 @@ def test_columns_that_come_later_leave_their_room_to_what_is_there(show: Show) -
     assert all(later[name] == early[name] for name in ("x", "q", "S", "z")), "what came stays where it is"
 
 
+@pytest.mark.parametrize("width", (700, 900))
+def test_what_is_pointed_at_does_not_move_the_board_under_the_hand(show: Show, width: int) -> None:
+    page = show(traced("bert"), width=width, height=900)
+    page.evaluate(f"{BOARD}.go({BOARD}.site.stations.indexOf('softmax'))")
+    before, thumb = page.locator("canvas").bounding_box(), page.evaluate(f"{BOARD}.thumbs.find(t => t.site === 1 && t.head === 3)")
+    for _ in range(2):
+        page.mouse.move(before["x"] + thumb["x"] + 5, before["y"] + thumb["y"] + 5)
+        expect(page.locator(".operands")).to_contain_text("Its weights go to")
+        assert page.locator("canvas").bounding_box() == before
+        page.mouse.move(2, 2)
+    page.mouse.click(before["x"] + thumb["x"] + 5, before["y"] + thumb["y"] + 5)
+    assert page.evaluate(f"[{BOARD}.at, {BOARD}.head]") == [1, 3]
+
+
 @LONG
 def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(show: Show) -> None:
     trace = traced("bert")
