@@ -24,7 +24,8 @@ from explorer.views.board.beams import moments
 from explorer.views.board.pack import pack
 
 BROWSER = pytest.mark.browser
-APP = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.board:has(canvas)')?.board).find(Boolean)"  # a component's
+# a component's
+APP = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.board:has(canvas)')?.board).find(Boolean)"
 SOFTMAX = {"stream": "encoder", "layer": 0, "head": 1, "station": "softmax", "row": 4, "col": 7}
 
 

@@ -118,7 +118,10 @@ def test_columns_that_come_later_leave_their_room_to_what_is_there(show: Show) -
 def test_what_is_pointed_at_does_not_move_the_board_under_the_hand(show: Show, width: int) -> None:
     page = show(traced("bert"), width=width, height=900)
     page.evaluate(f"{BOARD}.go({BOARD}.site.stations.indexOf('softmax'))")
-    before, thumb = page.locator("canvas").bounding_box(), page.evaluate(f"{BOARD}.thumbs.find(t => t.site === 1 && t.head === 3)")
+    before, thumb = (
+        page.locator("canvas").bounding_box(),
+        page.evaluate(f"{BOARD}.thumbs.find(t => t.site === 1 && t.head === 3)"),
+    )
     for _ in range(2):
         page.mouse.move(before["x"] + thumb["x"] + 5, before["y"] + thumb["y"] + 5)
         expect(page.locator(".operands")).to_contain_text("Its weights go to")
