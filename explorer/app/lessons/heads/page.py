@@ -131,7 +131,7 @@ notice(text, name)
 warn_of_lectured(text)
 
 page.parts(
-    PagePart("One head of all" if enlarging.is_large() else "All heads of all layers", glance, "All layers"),
+    PagePart("One head, with its tokens" if enlarging.is_large() else "All heads of all layers", glance, "All layers"),
     PagePart("Tired or wide?", partial(reasons.show_reasons, name), reads=MODEL),
     PagePart("Every head on the board", board_of_heads, "Board", more=True),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),
