@@ -16,8 +16,8 @@ SHORTEST = 0.004  # a bar that can still be seen
 
 
 def guess(record: Guess, *, place: str) -> go.Figure:
-    """The longer a bar, the more probable the model finds that token at the hidden position; the whole vocabulary sums to 100%. The
-    striped bar is the hidden token; where it is not among the most probable, it is added below them.
+    """The longer a bar, the more probable the model finds that token at the hidden position; the whole vocabulary sums to 100%.
+    The striped bar is the hidden token; where it is not among the most probable, it is added below them.
 
     You may conclude what this model predicts at this position of this text. You may not conclude that another token would be wrong:
     many fit, and the model was trained on the stories of a small world only.
