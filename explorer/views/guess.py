@@ -78,7 +78,7 @@ def surprises(record: Guess) -> go.Figure:
     tokens = record.corruption.source
     figure = go.Figure([_columns(record, scored == wanted, wanted) for wanted in (False, True)])
     top = 1.25 * max(1.0, float(record.surprise[scored].max(initial=0)))  # by the bars that count
-    cut = [{"x": at, "y": top, "text": f"{record.surprise[at]:.0f} →", "showarrow": False, "yanchor": "bottom", "textangle": -90,
+    cut = [{"x": at, "y": top, "text": f"{record.surprise[at]:.0f} →", "showarrow": False, "yanchor": "top", "textangle": -90,
             "font": {"size": 13}} for at in np.flatnonzero(record.surprise > top).tolist()]  # fmt: skip
     many, dear = int(scored.sum()), int(np.where(scored, record.surprise, -1).argmax())
     dearest = theme.label(record.corruption.original.texts[dear])
