@@ -58,8 +58,10 @@ def test_cells_open_and_close_with_the_mask_and_losses_are_beside_their_rows(nam
     trace = ex.trace(model, record.traces[OWN].source)
     assert np.allclose(np.nan_to_num(weights[0]), trace.attention[0].weights[1], atol=6e-4)
     later, n = int(np.triu(square, 1).sum()), MASKS.index(FULL if name == "gpt2" else CAUSAL)
-    changed = f"{later} cells opened, 0 closed" if name == "gpt2" else f"0 cells opened, {later} closed"
-    assert changed in moving["frames"][n]["notes"] and all("opened" not in note for note in moving["frames"][0]["notes"])
+    changed = f"{later} {'more' if name == 'gpt2' else 'fewer'} cells may be read"
+    assert changed in moving["frames"][n]["notes"] and all("cells" not in note for note in moving["frames"][0]["notes"])
+    mean, before = (f"{record.losses[at].mean():.2f}" for at in (n, 0))
+    assert moving["frames"][n]["notes"][0].endswith(f"from {before} to {mean}")
     own = CAUSAL if name == "gpt2" else FULL
     assert f"its own mask, the {own} one" in moving["frames"][0]["title"]
     assert [mask for mask, frame in zip(MASKS, moving["frames"], strict=True) if frame["same"]] == [own], "passed over"

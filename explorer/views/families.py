@@ -94,13 +94,21 @@ def _mean(record: UnderMasks, name: str) -> str:
     return f"{called}: mean loss {mean:.2f}{before}, perplexity {np.exp(mean):.3g}"
 
 
+def _moved(record: UnderMasks, name: str) -> str:
+    """What a mask does to the mean loss, in a sentence."""
+    mean, own = (float(record.losses[MASKS.index(mask)].mean()) for mask in (name, OWN))
+    if f"{mean:.2f}" == f"{own:.2f}":
+        return f"The mean loss of this text is {own:.2f}"
+    return f"The mean loss of this text {'rises' if mean > own else 'falls'} from {own:.2f} to {mean:.2f}"
+
+
 def mask_frames(record: UnderMasks, mode: str, *, layer: str, head: int) -> dict[str, Any]:
     """Every mask as a frame: the attention weights of one head under it, and beside each row the loss of the token that it predicts."""
     rows, columns = record.traces[OWN].axes(record.stream)
     weights = [_weights(record.traces[mask], layer, head) for mask in MASKS]
     named = {"figure": "masks", "label": "Mask", "unit": "mask", "rows": _texts(rows), "columns": _texts(columns)}
     return named | {
-        "frames": [_frame(record, mask, f"{layer}, head {head}", weights) for mask in MASKS],
+        "frames": [_frame(record, mask, weights) for mask in MASKS],
         "weights": [[[None if np.isnan(w) else round(float(w), 3) for w in row] for row in matrix] for matrix in weights],
         "wanted": _texts(record.wanted),
         "places": _places(record, rows),
@@ -115,16 +123,17 @@ def _weights(trace: Trace, layer: str, head: int) -> np.ndarray:
     return np.where(attention.allowed, attention.weights[head], np.nan)
 
 
-def _frame(record: UnderMasks, mask: str, head: str, weights: list[np.ndarray]) -> dict[str, Any]:
+def _frame(record: UnderMasks, mask: str, weights: list[np.ndarray]) -> dict[str, Any]:
     """A mask in words: the mean loss, and the cells in which it differs from the model's own."""
     hidden = dict(zip(MASKS, (np.isnan(each) for each in weights), strict=True))
     own, now = hidden[OWN], hidden[mask]
     called = next((f", the {name} one" for name in MASKS[1:] if np.array_equal(own, hidden[name])), "")
     under = f"its own mask{called}" if mask == OWN else f"the mask “{mask}”"
-    changed = f"{int((own & ~now).sum())} cells opened, {int((now & ~own).sum())} closed" if mask != OWN else ""
+    counts = {"more": int((own & ~now).sum()), "fewer": int((now & ~own).sum())}
+    changed = ", ".join(f"{count} {which} cells may be read" for which, count in counts.items() if count and mask != OWN)
     same = mask != OWN and np.array_equal(own, now)
     notes = (
-        _mean(record, mask), "this is its own mask" if same else changed, head,
+        _moved(record, mask), "this is its own mask" if same else changed,
         theme.unseen_note(record.traces[OWN].axes(record.stream)[0]),
     )  # fmt: skip
     return {"title": f"{theme.visible(record.model)} under {under}", "notes": [note for note in notes if note], "same": same}

@@ -152,14 +152,13 @@ def laid_out(tiles: Iterable[Tile], line: int) -> list[Placed]:
 
 
 def remarks(record: Corruption) -> tuple[str, ...]:
-    """The target rate, and the rate of this draw."""
+    """How much this draw has changed."""
     if set(record.labels) & set(ANSWERS):
-        return (f"one label for the whole pair · seed {record.seed}",)
+        return ("one label for the whole pair",)
     text = sum(word >= 0 for word in record.original.words)
-    aimed = "" if np.isnan(record.nominal) else f"target rate {record.nominal:.0%}, "
-    how = f"{aimed}{_counted(record, text)}" if record.realised else ""
+    how = _counted(record, text) if record.realised else ""
     cut = f"the first {record.labels['prefix'][0]} tokens are visible in both directions" if "prefix" in record.labels else ""
-    return (f"{how or cut or 'nothing is changed'} · seed {record.seed}",)
+    return (how or cut or "nothing is changed",)
 
 
 def _counted(record: Corruption, text: int) -> str:

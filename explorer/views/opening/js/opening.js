@@ -1,6 +1,6 @@
 // The opening: one sentence with a gap in it, and what four models expect there. It plays once as a film, until a hand takes over.
 import { element } from "../../live/js/element.js";
-import { button, eased, merged, wordsIn } from "./elements.js";
+import { button, eased, merged, percent, wordsIn } from "./elements.js";
 import { Film } from "./film.js";
 import { GapSentence } from "./gap.js";
 import { BEATS, InsidePicture } from "./inside.js";
@@ -155,6 +155,7 @@ export class Opening {
     if (inside && this.paint) this.picture.draw(time, this.paint);
     this.lanes.fade(inside ? "bert" : "", eased(time, BEATS.inside, BEATS.inside + 0.4) * (1 - eased(time, BEATS.end - 0.4, BEATS.end)));
     this.picture.svg.style.opacity = String(1 - eased(time, BEATS.end - 0.8, BEATS.end - 0.4));
+    this.root.toggleAttribute("data-answered", this.own || time >= GROWS[0]);
     this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
     this.#asked();
     if (this.own) return;
@@ -342,9 +343,16 @@ export class Opening {
     const { known } = this.told;
     if (!this.words.length) return this.#write(["There is no word in this sentence. Write one."]);
     const letters = Array.from(this.text), names = [...new Set(this.#marked().map(([from, to]) => letters.slice(from, to).join("")))];
+    if (!names.length && this.#first() && this.guess) return this.#write([this.#judged()]);
     if (!names.length) return this.#write([this.words.length > 1 ? element("span", "hint", "Drag the gap, or type your own.") : "Your only word is the gap: no model has another to read. Type more."]);
     const offers = known.text === this.text ? known.words.flatMap(([word, others]) => others.map((other) => this.#offer(word, other))) : [];
     this.#write([`† ${shortened(names)}: never in the training texts. What a model does with ${names.length > 1 ? "them" : "it"} says nothing about language.`, ...(offers.length ? [" Known words: ", ...offers] : [])]);
+  }
+
+  /** What each model gives the word that was guessed: of two directions, the one that expects it more. */
+  #judged() {
+    const { lanes, yours, chips } = this.record, chip = chips.indexOf(this.guess);
+    return `“${this.guess}”: ${lanes.map(({ name, title }) => `${title} ${percent(Math.max(...yours[name][chip]))}`).join(", ")}.`;
   }
 
   /** A known word instead of a strange one. @param {string} word @param {string} other */
