@@ -68,7 +68,7 @@ def joins(merge: Merge) -> bool:
 def reason(merge: Merge) -> str:
     """Why this pair was chosen, with its numbers."""
     if merge.by == "count":
-        return f"they are neighbours {merge.score:,.0f} times, more often than any other pair"
+        return f"They are neighbours {merge.score:,.0f} times, more often than any other pair"
     a, b = merge.parts
     together = round(merge.score * a * b)
     return f"score {together:,} / ({a:,} · {b:,}) = {merge.score:.3g}; no other pair has a higher score"
