@@ -237,6 +237,7 @@ def test_the_snapshot_of_the_page_is_the_moment_of_its_board(visit: Visit) -> No
     name = filmed(kept())
     steps = ex.training.snapshots(name)
     page = visit(f"/training?part=snapshots&kept={name}&at={steps[1]}")
+    page.locator("[data-test-script-state=notRunning]").wait_for()
     page.get_by_role("radio", name="Attention, at this step").click(force=True)
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text(f"step {steps[1]:,}")
     page.get_by_role("button", name=re.compile("^One .* on")).first.click()
