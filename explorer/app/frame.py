@@ -29,9 +29,7 @@ _reconnected = st.components.v2.component(
 )
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
 ONBLUE = {"light": "#ffffff", "dark": "#11151c"}  # on a button in the main colour
-BLUE = {"light": "#1f66a8", "dark": "#77bde6"}  # the main colour
-INK = {"light": "#1a1f27", "dark": "#e8ecf2"}  # of the two themes, for what is drawn over a page
-PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
+BLUE = {mode: colours[0] for mode, colours in theme.LINES.items()}  # the main colour, which the first line of a figure has
 
 
 def style() -> str:
@@ -47,7 +45,7 @@ def first_style() -> str:
 
 
 def _colours(mode: str) -> str:
-    colours = {"paper": PAPER, "ink": INK, "faint": FAINT, "blue": BLUE, "onblue": ONBLUE, "held": theme.HELD}
+    colours = {"paper": theme.PAPER, "ink": theme.INK, "faint": FAINT, "blue": BLUE, "onblue": ONBLUE, "held": theme.HELD}
     return ":root { " + "; ".join(f"--{name}: {by_mode[mode]}" for name, by_mode in colours.items()) + "; }"
 
 

@@ -87,16 +87,21 @@ def _bar(record: UnderMasks, name: str, number: int) -> go.Bar:
     )  # fmt: skip
 
 
+def _means(record: UnderMasks, name: str) -> tuple[float, float]:
+    """The mean loss under a mask, and under the model's own."""
+    return float(record.losses[MASKS.index(name)].mean()), float(record.losses[MASKS.index(OWN)].mean())
+
+
 def _mean(record: UnderMasks, name: str) -> str:
     """The mean loss in words."""
-    mean, own = (float(record.losses[MASKS.index(mask)].mean()) for mask in (name, OWN))
+    mean, own = _means(record, name)
     called, before = ("its own mask", "") if name == OWN else (f"mask “{name}”", f" instead of {own:.2f}")
     return f"{called}: mean loss {mean:.2f}{before}, perplexity {np.exp(mean):.3g}"
 
 
 def _moved(record: UnderMasks, name: str) -> str:
     """What a mask does to the mean loss, in a sentence."""
-    mean, own = (float(record.losses[MASKS.index(mask)].mean()) for mask in (name, OWN))
+    mean, own = _means(record, name)
     if f"{mean:.2f}" == f"{own:.2f}":
         return f"The mean loss of this text is {own:.2f}"
     return f"The mean loss of this text {'rises' if mean > own else 'falls'} from {own:.2f} to {mean:.2f}"
@@ -130,7 +135,7 @@ def _frame(record: UnderMasks, mask: str, weights: list[np.ndarray]) -> dict[str
     called = next((f", the {name} one" for name in MASKS[1:] if np.array_equal(own, hidden[name])), "")
     under = f"its own mask{called}" if mask == OWN else f"the mask “{mask}”"
     counts = {"more": int((own & ~now).sum()), "fewer": int((now & ~own).sum())}
-    changed = ", ".join(f"{count} {which} cells may be read" for which, count in counts.items() if count and mask != OWN)
+    changed = ", ".join(f"{count} {which} cells may be read" for which, count in counts.items() if count)
     same = mask != OWN and np.array_equal(own, now)
     notes = (
         _moved(record, mask), "this is its own mask" if same else changed,

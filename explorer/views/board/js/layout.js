@@ -50,7 +50,8 @@ function across(ask, one) {
     for (const c of held) {
       const w = c.id === "S" ? side : c.id === "next" ? Math.min(W - PAD - x, presenter ? 340 : 260) : c.wide * (firsts.includes(c.id) ? unit : rest);
       const last = c.states?.at(-1)?.m;
-      boxes.push({ id: c.id, x, y, w, h, r: c.id === "next" ? 1 : n, c: c.id === "next" ? 1 : last.c });
+      if (!one || firsts.includes(c.id) || !ask.ahead.includes(c.id)) // of what comes later, words have the room
+        boxes.push({ id: c.id, x, y, w, h, r: c.id === "next" ? 1 : n, c: c.id === "next" ? 1 : last.c });
       x += w + GAP;
     }
     return x;
@@ -67,10 +68,8 @@ function across(ask, one) {
   const S = /** @type {Box} */ (boxes.find((b) => b.id === "S")), z = boxes.find((b) => b.id === "z");
   if (kh) boxes.push({ id: "k", x: S.x, y: PAD + high - kh, w: side, h: kh, r: ask.d, c: m });
   if (kh && z) boxes.push({ id: "v", x: z.x, y: PAD + high - Math.min(kh, Math.max(m * 10, 40)), w: z.w, h: Math.min(kh, Math.max(m * 10, 40)), r: m, c: ask.d });
-  const edge = z ? z.x + z.w : S.x + S.w, late = one ? boxes.filter((b) => b.x > edge && ask.ahead.includes(b.id)) : []; // what comes later: words have its room
-  for (const b of late) boxes.splice(boxes.indexOf(b), 1);
-  const newest = boxes.findLast((b) => b.x > edge), tall = one && !newest;
-  if (newest && newest.id !== "next") newest.w = W - PAD - newest.x; // the last has what is left
+  const edge = z ? z.x + z.w : S.x + S.w, newest = boxes.findLast((b) => b.x > edge), tall = one && !newest;
+  if (one && newest && ask.ahead.length) newest.w = W - PAD - newest.x; // it has the room of what comes later
   const ledger = one ? { x: edge + CLEAR, y: 0, w: W - PAD - edge - CLEAR, h: tall ? top + square : high + GAP, tall } : null;
   if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
   return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger: less ? null : ledger,

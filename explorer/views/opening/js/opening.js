@@ -390,7 +390,7 @@ export class Opening {
 
   /** The first door names the word once the models have. */
   #asked() {
-    const says = this.own || this.film.time >= GROWS[0] ? this.why : "Why?";
+    const says = this.root.hasAttribute("data-answered") ? this.why : "Why?";
     if (this.doors[0].textContent !== says) this.doors[0].textContent = says;
   }
 
