@@ -1,22 +1,24 @@
-"""The lesson on heads and layers: one of all heads, large."""
+"""The lesson on heads and layers: all heads, and one of them large beside them."""
 
 from __future__ import annotations
 
+import json
+
 from opening import opened
 
-from explorer.app.lessons.heads import enlarging
 
-
-def test_a_head_that_is_clicked_is_shown_large_with_the_same_row_and_all_are_one_click_away() -> None:
+def test_one_head_is_large_beside_all_with_the_same_row_framed() -> None:
     at = opened("heads", part="all-layers")
-    assert [one.label for one in at.button if one.label == "← All heads"] == []
-    at.session_state["glance.token"] = "dog (2)"
-    at.session_state["enlarged.token"], at.session_state["enlarged.head"] = "dog (2)", "layer 1, head 3"
-    at.query_params[enlarging.KEY] = "1"
-    at = at.run()
-    (chart,) = at.get("plotly_chart")
-    assert not at.exception and "layer 1, head 3" in chart.proto.alt + chart.proto.spec
-    assert at.selectbox(key="enlarged.token").value == "dog (2)"
-    at = at.button(key="large.close").click().run()
-    assert enlarging.KEY not in at.query_params and not at.exception
-    assert len(at.selectbox(key="glance.token").options) > 10
+    every, large = at.get("plotly_chart")
+    assert not at.exception and "layer 3, head 3" in large.proto.alt + large.proto.spec, "the last head at first"
+    at.selectbox(key="glance.token").select("dog (2)").run()
+    at = at.selectbox(key="glance.head").select("layer 1, head 3").run()
+    every, large = at.get("plotly_chart")
+    assert not at.exception and "layer 1, head 3" in large.proto.alt + large.proto.spec
+    for chart, where in ((every, 2), (large, 2)):
+        frame = next(one for one in json.loads(chart.proto.spec)["data"] if one["name"] == "the chosen token")
+        assert frame["y"][0] == where - 0.5, "in both the row of the token that is followed"
+    at = at.selectbox(key="glance.head").select("no head").run()
+    assert len(at.get("plotly_chart")) == 1 and not at.exception
+    linked = opened("heads", part="all-layers", glance__head="layer 0, head 2")
+    assert linked.selectbox(key="glance.head").value == "layer 0, head 2", "an address names its head"

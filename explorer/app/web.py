@@ -44,7 +44,8 @@ class Around:
     it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is beside it, made
     each time that the picture is drawn, since it may be about what is chosen; an option that stands in the picture can be clicked.
     With *Guess first*, or where the tour asks, the guess is made in its empty axes. The caption is below; `below` writes what
-    follows it. `fixed` holds choices that the page has made itself.
+    follows it. `fixed` holds choices that the page has made itself. `detail` makes a second picture of what is chosen, or none; it is
+    drawn beside the first.
     """
 
     steps: str = ""
@@ -55,6 +56,7 @@ class Around:
     question: Callable[[], Asked | None] = lambda: None
     below: Callable[[], object] | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    detail: Callable[[dict[str, Any]], Any] = lambda chosen: None
 
 
 def show(  # noqa: PLR0913  one for each thing that a page may add
@@ -70,6 +72,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     question: Asked | Callable[[], Asked] | None = None,
     below: Callable[[], object] | None = None,
     fixed: Mapping[str, Any] | None = None,
+    detail: Callable[[dict[str, Any]], Any] = lambda chosen: None,
 ) -> None:
     """Show a view of a record on the page, with what `Around` says.
 
@@ -82,7 +85,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.info(f"**{view.title}** does not fit here: {reason}")
     else:
         asks = question if callable(question) else lambda: question
-        around = Around(steps, beside, click, first, wide, asks, below, fixed or {})
+        around = Around(steps, beside, click, first, wide, asks, below, fixed or {}, detail)
         _shown(view, record, (_named(view, key), what), around)
 
 
@@ -121,7 +124,13 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             others = {choice: value for choice, value in chosen.items() if choice != around.steps}
             staged.show(view.moving(record, mode(), **others), f"{name}.{around.steps or 'frame'}", control)
         else:
-            _drawn_with(figure(), name, around.click, asked)
+            detail = around.detail(chosen)
+            first, *second = (st.container(),) if detail is None else st.columns(2)
+            with first:
+                _drawn_with(figure(), name, around.click, asked)
+            for place in second:
+                with place:
+                    drawn(styled(detail), f"{name}.detail")
     if around.beside is not None:
         with words if around.wide else aside:
             around.beside(chosen)

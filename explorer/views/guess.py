@@ -39,8 +39,7 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     )
     return figure.update_layout(
         title=theme.title(f"Which token is at position {at}?", *notes), **theme.measured(*facts),
-        xaxis={"title": "probability", "range": [0, 1.15], "tickformat": ".0%", "nticks": 6},
-        yaxis=theme.named_axis(_with_hidden(names, right), down=True, tickfont={"size": 18}),
+        **theme.lanes(_with_hidden(names, right), tickfont={"size": 18}),
         barmode="overlay", height=44 * len(names),
     )  # fmt: skip
 

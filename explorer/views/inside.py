@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.records import Gradient, HeadStatistics, Lens, Trace, Visibility
+from explorer.records import Attention, Gradient, HeadStatistics, Lens, Trace, Visibility
 from explorer.views import theme
 from explorer.views.attention import has_attention, high, matrix, place
 from explorer.views.sums import WAYS, joined, summed
@@ -19,19 +19,22 @@ from explorer.views.view import Choice, Control, Toggle, View, by_name, only
 
 READABLE, SHORT = 6, 9  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
 TILE = 128  # rows and columns of one head among all: more than a screen has points for
-NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
+NOBODY, NO_HEAD, FIRST = "no token", "no head", "it"  # whose largest weight is named below each head
 FRAME = "the chosen token"
+SLANTED = 60  # pixels of the names above the columns of one head, which all heads together do not have
 MANY = 48  # heads that have room for a word below each
 ORDER = "Each row reads the columns; a stronger colour is a larger weight"
+SQUARE = {"constrain": "domain"}  # a picture keeps the shape of its cells in whatever room there is
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
-def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
+def glance(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
     """Look for full columns (every row reads one token) and diagonals (each row reads itself or a neighbour). Each small
     matrix is a head, each row of matrices a layer.
 
     In each small matrix rows attend to columns, in the order of the text. A full first column is an attention sink. With
-    a token chosen, the word below each head is the one to which this token attends most there.
+    a token chosen, the word below each head is the one to which this token attends most there. A frame around a head marks the one
+    that is chosen.
 
     You may conclude which heads differ in this text. You may not conclude what a head is for, or that an attention sink matters: its
     value vectors may be almost zero. Cells are rounded to 255 steps; in a long text each is the maximum of several neighbours.
@@ -45,30 +48,30 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     high = rows + (1 if row is None else 1 + math.ceil(0.22 * rows))  # of a tile, with what stands below it
     whole = np.zeros((len(layers) * high, heads * (columns + 1)), np.uint8)
     for n, of_layer in enumerate(tiles):
-        for head, tile in enumerate(of_layer):
-            cell = np.round(255 * tile / top).astype(np.uint8)
-            whole[n * high : n * high + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
-    size = max(260, min(900, 110 * len(layers)))
+        for left, tile in zip(range(0, whole.shape[1], columns + 1), of_layer, strict=False):
+            whole[n * high : n * high + rows, left : left + columns] = np.round(255 * tile / top).astype(np.uint8)
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
     if row is not None:
         names = trace.axes(stream)[1].texts
         words = [[names[int(weights[row].argmax())] for weights in attention.weights] for attention in layers]
         figure.update_layout(annotations=_below(words, (rows, columns), high))
         figure.add_trace(_framed(row // pool, columns, (len(layers), heads), high))
+    if head != NO_HEAD:
+        figure.add_trace(_around(*_numbers(head), (rows, columns), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     figure.add_trace(_named(trace, stream, row, (rows, columns), high)).update_layout(hovermode="closest", hoverdistance=-1)
     notes = (f"{ORDER} (at most {top:.3g}){_marked(trace, stream, row)}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
-        xaxis={**_tiled("head", heads, columns + 1), "range": [-0.5, whole.shape[1] - 0.5]},
-        yaxis={**_tiled("layer", len(layers), high), "range": [len(whole) - 0.5, -0.5]},
+        xaxis={**_tiled("head", heads, columns + 1), "range": [-0.5, whole.shape[1] - 0.5], **SQUARE},
+        yaxis={**_tiled("layer", len(layers), high), "range": [len(whole) - 0.5, -0.5], **SQUARE, "scaleanchor": "x"},
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
-        height=size,
+        height=_tall(layers),
     )  # fmt: skip
 
 
-def enlarged(trace: Trace, *, stream: str, head: str, token: str) -> go.Figure:
+def enlarged(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
     """One head of all, with the names of its tokens: each row reads the columns.
 
     A row is a token that attends, a column one that is attended to; a stronger colour is a larger weight, and grey is hidden by a mask.
@@ -76,7 +79,7 @@ def enlarged(trace: Trace, *, stream: str, head: str, token: str) -> go.Figure:
 
     You may conclude what this head does in this text. You may not conclude that it does so in others.
     """
-    layer, number = map(int, re.findall(r"\d+", head))
+    layer, number = _numbers(head)
     named = [one for one in trace.attention if one.stream == stream]
     attention = next((one for one in named if one.layer == layer), named[-1])  # another stream may have fewer
     figure = matrix(trace, layer=place(attention), head=min(number, attention.heads - 1), stage="weights")
@@ -84,12 +87,32 @@ def enlarged(trace: Trace, *, stream: str, head: str, token: str) -> go.Figure:
     row = _row_of(trace, stream, token)
     if row is not None:
         figure.add_trace(_framed(row, len(columns), (1, 1), len(rows)))
-    return figure
+    return figure.update_layout(height=max(_tall(named) - SLANTED, 12 * len(rows)))
+
+
+def _tall(layers: Sequence[Attention]) -> int:
+    """How high all heads are drawn, and beside them one."""
+    return max(260, min(900, 110 * len(layers)))
 
 
 def named_heads(trace: Trace, stream: str) -> tuple[str, ...]:
     """The heads of a stream by their layers."""
     return tuple(f"layer {one.layer}, head {n}" for one in trace.attention if one.stream == stream for n in range(one.heads))
+
+
+def _numbers(head: str) -> tuple[int, int]:
+    """The numbers of the layer and of the head in such a name."""
+    layer, number = map(int, re.findall(r"\d+", head))
+    return layer, number
+
+
+def _around(layer: int, head: int, tile: tuple[int, int], high: int) -> go.Scatter:
+    """A frame around one head of all."""
+    (rows, columns), x, y = tile, head * (tile[1] + 1) - 0.5, layer * high - 0.5
+    return go.Scatter(
+        x=[x, x + columns, x + columns, x, x], y=[y, y, y + rows, y + rows, y], mode="lines", line={"width": 3}, meta=3,
+        name="the chosen head", hoverinfo="skip", showlegend=False, cliponaxis=False,
+    )  # fmt: skip
 
 
 def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], high: int) -> go.Scatter:
@@ -341,10 +364,11 @@ def streams(trace: Trace, *, own: bool = False) -> tuple[str, ...]:
     return tuple(dict.fromkeys(a.stream for a in trace.attention if not (own and a.stream == "cross")))
 
 
-def glance_controls(trace: Trace) -> Mapping[str, Control]:
-    """Which attention: encoder, decoder or cross."""
+def head_controls(trace: Trace, *nothing: str) -> Mapping[str, Control]:
+    """Which attention (encoder, decoder or cross), the token whose row is framed, and a head."""
     names = streams(trace)
-    return {"stream": Choice("Attention", names), "token": _named_rows(trace, names[0])}
+    heads = Choice("Head", (*nothing, *named_heads(trace, names[0])))
+    return {"stream": Choice("Attention", names), "token": _named_rows(trace, names[0]), "head": heads}
 
 
 def _named_rows(trace: Trace, stream: str) -> Choice:
@@ -382,14 +406,8 @@ is_lens = only(Lens, "ex.lens(model, text) makes")
 is_gradient = only(Gradient, "ex.gradient(model, text) makes")
 is_head_statistics = only(HeadStatistics, "ex.head_statistics(model, texts) makes")
 VIEWS = by_name(
-    View("glance", "All heads of all layers", glance, has_attention, glance_controls),
-    View(
-        "enlarged",
-        "One head, large",
-        enlarged,
-        has_attention,
-        lambda trace: {**glance_controls(trace), "head": Choice("Head", named_heads(trace, streams(trace)[0]))},
-    ),  # fmt: skip
+    View("glance", "All heads of all layers", glance, has_attention, lambda trace: head_controls(trace, NO_HEAD)),
+    View("enlarged", "One head, large", enlarged, has_attention, head_controls),
     View("together", "Heads combined", together, has_attention, sum_controls),
     View(
         "lens",

@@ -181,6 +181,11 @@ def named_axis(names: Sequence[str], *, down: bool = False, **more: object) -> d
     return {**places, "range": [high, low] if down else [low, high], "showgrid": False, **more}
 
 
+def lanes(names: Sequence[str], **more: object) -> dict[str, dict[str, object]]:
+    """The axes of shares as bars, a row for each name, from the top. Each bar has its number beside it, so they need no scale."""
+    return {"xaxis": {"range": [0, 1.15], "visible": False}, "yaxis": named_axis(names, down=True, **more)}
+
+
 def below(number: int) -> str:
     """A number as an index, in signs as large as other text: plotly's own indices are two thirds of it, too small for the last row."""
     return str(number).translate(BELOW)

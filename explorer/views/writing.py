@@ -51,9 +51,8 @@ def next_piece(
     )
     return figure.update_layout(
         title=theme.title("Which token comes next?", _left(record, shares, kept, shown)), **theme.measured(*facts),
-        xaxis={"title": "probability", "range": [0, 1.15], "tickformat": ".0%", "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]},
-        yaxis=theme.named_axis([*(theme.label(t) for t in record.texts[:shown]), *["others"][: len(others)]], down=True),
-        barmode="overlay", height=BAR * (shown + len(others)),
+        **theme.lanes([*(theme.label(t) for t in record.texts[:shown]), *["others"][: len(others)]]),
+        barmode="overlay", showlegend=not kept.all(), height=BAR * (shown + len(others)),
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from explorer.models.factory import settings_of
 from explorer.models.presets import PRESETS
 from explorer.records import Trace
 from explorer.views import VIEWS
-from explorer.views.inside import NOBODY
+from explorer.views.inside import NO_HEAD, NOBODY
 
 PROSE = prose("yours")
 
@@ -40,7 +40,7 @@ def largest(trace: Trace) -> float:
 
 def drawn(trace: Trace, key: str, top: float) -> None:
     """All heads of a trace, under a title that gives nothing away, in colours from 0 to the weight `top`."""
-    figure = VIEWS["glance"](trace, stream=trace.attention[0].stream, token=NOBODY)
+    figure = VIEWS["glance"](trace, stream=trace.attention[0].stream, token=NOBODY, head=NO_HEAD)
     height = figure.layout.height - figure.layout.margin.t + ABOVE  # beside each other, whatever their titles said
     figure.update_layout(title=f"Model {key}", margin_t=ABOVE, height=height)
     end = 255 * top / largest(trace)  # the picture counts in 255ths of its own largest weight
