@@ -36,14 +36,15 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
     figure = go.Figure()
     for number, (label, values) in enumerate(rows.items()):
         figure.add_bar(
-            orientation="h", y=np.arange(len(names)), x=values, name=label, customdata=names, meta=(0, 1, 6)[number], text=[f"{value:.0%}" for value in values],
-            textposition="outside", textangle=0, cliponaxis=False, hovertemplate=f"{label}, %{{customdata}}: <b>%{{x:.3f}}</b><extra></extra>",
+            orientation="h", y=np.arange(len(names)), x=values, name=label, customdata=names, meta=(0, 1, 6)[number],
+            text=[f"{value:.0%}" for value in values], textposition="outside", textangle=0, cliponaxis=False,
+            hovertemplate=f"{label}, %{{customdata}}: <b>%{{x:.3f}}</b><extra></extra>",
         )  # fmt: skip
     logs = ", ".join(f"“{theme.label(word)}” {value:.2f}" for word, value in zip(record.words, record.logp[text], strict=True))
     facts = (f"log P of the verbaliser: {logs}", f"{theme.printable(record.model)}, {len(record.shots)} shots")
     return figure.update_layout(
-        title=theme.title("The answer to this prompt", _answered(record, text)), **theme.measured(*facts), barmode="group", **theme.lanes(names),
-        height=(26 + 16 * len(rows)) * len(names),
+        title=theme.title("The answer to this prompt", _answered(record, text)), **theme.measured(*facts), barmode="group",
+        **theme.lanes(names), height=(26 + 16 * len(rows)) * len(names),
     )  # fmt: skip
 
 

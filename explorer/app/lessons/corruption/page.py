@@ -1,8 +1,6 @@
 """Lesson 7. Corruption lab: what pre-training hides, what the model must predict, and which positions enter the loss."""
 
-import math
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -14,6 +12,7 @@ from explorer.app.glossary import lead, say
 from explorer.app.lessons.corruption import matrix, pairs
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
+from explorer.app.lessons.corruption.strategy import chosen_strategy
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.corruption.choosing import written_words
@@ -26,29 +25,9 @@ from explorer.views.strategies import seen_by
 PROSE = prose("corruption")
 
 
-def chosen_strategy() -> tuple[str, dict[str, Any]]:
-    """A strategy, with its masking rate and its switches where they differ from the usual ones."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if st.session_state.get("strategy", names[0]) not in names:
-            del st.session_state["strategy"]
-        strategy = st.selectbox("Strategy", names, index=names.index("mlm"), key="strategy", bind="query-params", width=240)
-        usual = read(lab.corrupted(name, text, strategy, seed)).nominal
-        options: dict[str, Any] = {}
-        if not math.isnan(usual):
-            first = round(100 * usual)
-            shares = sorted({5, 15, 30, 40, 80, first})
-            share = st.select_slider(
-                "Masking rate in %", shares, first, key=f"{strategy}.share", bind="query-params", width=240
-            )
-            options |= {} if share == first else {"rate": share / 100}
-        toggles = entry_of(strategy).toggles
-        options |= {name: True for name, label in toggles.items() if st.toggle(label, False, key=name, bind="query-params")}
-    return strategy, options
-
-
 def one_strategy() -> None:
     """One strategy, token by token."""
-    strategy, options = chosen_strategy()
+    strategy, seed, options = chosen_strategy(name, text, names)
     chosen = f" Here {options['rate']:.0%} are chosen." if "rate" in options else ""
     say(entry_of(strategy).says + chosen)
     corrupted = lab.corrupted(name, text, strategy, seed, **options)
@@ -120,7 +99,6 @@ def spans() -> None:
 page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
-    seed = lab.seeded("seed", lab.opening_seed())
     name = chosen_model(lab.fillers(), "masked", label="Model and tokenizer", box="story")
 model = opened(name)
 tokens = read(lambda: model.tokens(text))
@@ -133,9 +111,16 @@ names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or several]
 page.parts(
     PagePart("Hide a word", hidden),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
-    PagePart("One text under every strategy", partial(matrix.show_strategies, name, text, seed, names), "Every strategy"),
+    PagePart(
+        "One text under every strategy", lambda: matrix.show_strategies(name, text, lab.seeded_text(), names), "Every strategy"
+    ),
     PagePart("word2vec as pre-training", lab.as_pairs, "word2vec, too", more=True),
-    PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed, several), "Pairs", more=True),
+    PagePart(
+        "Two texts, and borders of spans",
+        lambda: pairs.show_text_pairs(name, text, lab.seeded_text(), several),
+        "Pairs",
+        more=True,
+    ),
     PagePart("How much is hidden?", how_much, "How much", more=True),
     PagePart("A thousand tokens", thousand, "Thousand", more=True),
     PagePart("What 80/10/10 is for", planted, "80/10/10", reads=NOTHING),
@@ -146,5 +131,5 @@ page.parts(
         "Sentences",
         more=True,
     ),
-    asking(lambda: lab.corruption_exercises(name, text, seed), "corruption.exercise", PROSE),
+    asking(lambda: lab.corruption_exercises(name, text, int(st.session_state.get("seed", 0))), "corruption.exercise", PROSE),
 )

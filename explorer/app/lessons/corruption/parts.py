@@ -71,6 +71,11 @@ def opening_seed() -> int:
     return next((seed for seed, drawn in enumerate(draws) if replaced(drawn) > 1), 0)
 
 
+def seeded_text() -> int:
+    """The seed of the draw of this page's text, in the parts that draw."""
+    return seeded("seed", opening_seed())
+
+
 def replaced(drawn: Corruption) -> int:
     """How many tokens are others than in the text that was corrupted."""
     return int((np.asarray(drawn.source.ids) != np.asarray(drawn.original.ids)).sum())
