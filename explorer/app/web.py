@@ -124,13 +124,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             others = {choice: value for choice, value in chosen.items() if choice != around.steps}
             staged.show(view.moving(record, mode(), **others), f"{name}.{around.steps or 'frame'}", control)
         else:
-            detail = around.detail(chosen)
-            first, *second = (st.container(),) if detail is None else st.columns(2)
-            with first:
-                _drawn_with(figure(), name, around.click, asked)
-            for place in second:
-                with place:
-                    drawn(styled(detail), f"{name}.detail")
+            _pictures(figure(), around.detail(chosen), name, partial(_drawn_with, click=around.click, asked=asked))
     if around.beside is not None:
         with words if around.wide else aside:
             around.beside(chosen)
@@ -139,6 +133,18 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             said_of(view, partial(_numbers_and_files, view, figure, chosen, named))
     if around.below is not None:
         around.below()
+
+
+def _pictures(figure: Any, detail: Any, name: str, draw: Callable[[Any, str], None]) -> None:
+    """A picture, and beside it a second one of what is chosen in it, where there is one."""
+    if detail is None:
+        draw(figure, name)
+        return
+    first, second = st.columns(2)
+    with first:
+        draw(figure, name)
+    with second:
+        drawn(styled(detail), f"{name}.detail")
 
 
 def _drawn_with(figure: Any, name: str, click: Callable[[dict[str, Any]], None] | None, asked: Asked | None) -> None:

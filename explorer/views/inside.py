@@ -32,9 +32,8 @@ def glance(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
     """Look for full columns (every row reads one token) and diagonals (each row reads itself or a neighbour). Each small
     matrix is a head, each row of matrices a layer.
 
-    In each small matrix rows attend to columns, in the order of the text. A full first column is an attention sink. With
-    a token chosen, the word below each head is the one to which this token attends most there. A frame around a head marks the one
-    that is chosen.
+    In each small matrix rows attend to columns, in the order of the text. A full first column is an attention sink. With a
+    token chosen, the word below each head is the one to which this token attends most there. The framed head is the chosen one.
 
     You may conclude which heads differ in this text. You may not conclude what a head is for, or that an attention sink matters: its
     value vectors may be almost zero. Cells are rounded to 255 steps; in a long text each is the maximum of several neighbours.

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import board, hold, web
+from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of
 from explorer.app.frame import MODEL, LessonPage, PagePart, asking
@@ -15,11 +15,11 @@ from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.heads import behaviour, in_bertviz, many_texts, reasons
 from explorer.app.lessons.heads import questions as lesson
+from explorer.app.lessons.heads.all_heads import show_all
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.models.transformer import TransformerModel
 from explorer.views import VIEWS
-from explorer.views.inside import NO_HEAD, named_heads
 
 PROSE = prose("heads")
 
@@ -40,42 +40,6 @@ def formula() -> None:
             "formula", width=width, record=record, note=" " + PROSE("one head supervised") if behaviour.supervised(name) else ""
         )
     )
-
-
-def frame_held() -> None:
-    """Where another token of the sentence is held, frame its largest weights; a choice by hand or in the address stays until then."""
-    held = text, hold.held_row()
-    first = "glance.held" not in st.session_state and "glance.token" in st.query_params
-    if held[1] is not None and st.session_state.get("glance.held") != held and not first:
-        control: Any = VIEWS["glance"].controls(record)["token"]
-        named = (name for name in control.options if name.endswith(f"({held[1]})"))
-        st.session_state["glance.token"] = next(named, control.first)
-    st.session_state["glance.held"] = held
-
-
-def glance() -> None:
-    """All heads of all layers, after a guess where the sentence has a pronoun, and one of them with its tokens."""
-    frame_held()
-    if "glance.head" not in {*st.session_state, *st.query_params}:
-        st.session_state["glance.head"] = named_heads(record, record.attention[0].stream)[-1]
-    question = lesson.pointing_question(record)
-    if question is None:
-        st.caption(
-            f"Write a sentence with “{lesson.WHO}”, “dog” and “tired” to predict how many heads connect “{lesson.WHO}” and “dog”."
-        )
-    asked = question and (question, "guess.pointing")
-    web.show(VIEWS["glance"], traced, question=asked, click=choose_head, detail=enlarged)
-    say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
-
-
-def enlarged(chosen: dict[str, Any]) -> Any:
-    """The chosen head, large."""
-    return None if chosen["head"] == NO_HEAD else VIEWS["enlarged"](record, **chosen)
-
-
-def choose_head(point: dict[str, Any]) -> None:
-    """The head that was clicked, shown large."""
-    st.session_state["glance.head"] = point["customdata"][0]
 
 
 def contributing() -> None:
@@ -141,7 +105,7 @@ notice(text, name)
 warn_of_lectured(text)
 
 page.parts(
-    PagePart("All heads of all layers", glance, "All layers"),
+    PagePart("All heads of all layers", partial(show_all, name, text, traced), "All layers"),
     PagePart("Tired or wide?", partial(reasons.show_reasons, name), reads=MODEL),
     PagePart("Every head on the board", board_of_heads, "Board", more=True),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),
