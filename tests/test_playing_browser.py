@@ -38,6 +38,10 @@ def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -
     staged.get_by_role("button", name="Play").click()
     joining = [step.step for step in steps[60:] if any(step.piece in word for word in step.after)]
     expect(staged.locator(".title")).to_contain_text(f"merge {joining[0]}:")  # the others are passed over
+    halves = staged.locator(".box[data-joins]")
+    expect(halves.first).to_be_attached()
+    for box in halves.all():
+        assert box.inner_text() == f"{box.get_attribute('data-first')}{box.get_attribute('data-second')}", "they come together"
     staged.locator(".strip").first.click()
     expect(staged.get_by_role("button", name="Play")).to_be_visible()
     stopped = staged.locator(".title").inner_text()

@@ -105,6 +105,7 @@ export class Staged {
     this.title.textContent = title;
     this.notes.textContent = notes.join(" · ");
     this.stage.speed = this.player.speed;
+    this.stage.root.style.setProperty("--speed", String(this.player.speed));
     this.stage.show(FIGURES[this.told.figure](this.told, this.at));
     readable(this.stage.root);
     this.player.mark();
