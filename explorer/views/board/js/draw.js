@@ -3,7 +3,7 @@ import { stateAt } from "./columns.js";
 import { headOf } from "./derive.js";
 import { writtenRows } from "./growing.js";
 import { habitShare } from "./heads.js";
-import { percent, readable } from "./ledger.js";
+import { layerName, percent, readable } from "./ledger.js";
 import { drawOther } from "./stacked.js";
 
 /** @typedef {import("./layout.js").Box} Box */
@@ -366,7 +366,7 @@ export class Painter {
       g.lineWidth = mine ? 3 : 1;
       g.strokeRect(t.x - 0.5, t.y - 0.5, t.s + 1, t.s + 1);
       if (labelled !== t.site && t.x > field.x + 20 && !(t.site % Math.ceil(SMALLEST / t.s)))
-        this.write(siteName(site), field.x, t.y + t.s / 2, { size: layout.font > 18 ? 18 : SMALLEST, colour: look.dim, most: 22 });
+        this.write(layerName(site, s.data.sites, 1), field.x, t.y + t.s / 2, { size: layout.font > 18 ? 18 : SMALLEST, colour: look.dim, most: 22 });
       labelled = t.site;
       if (t.s > 24 && !s.habit && s.cursor.row >= 0 && site.rows === s.site.rows) this.marks(t, n === s.rows.length ? n : 0, m === s.cols.length && site.cols === s.site.cols ? m : 0);
     }
@@ -437,9 +437,6 @@ export function bandsOf(boxes) {
   for (const b of boxes) if (!["k", "v", "next"].includes(b.id) && !seen.has(b.y)) seen.set(b.y, b);
   return [...seen.values()];
 }
-
-/** @param {import("./data.js").Site} site */
-export const siteName = (site) => ({ encoder: "E", decoder: "D", cross: "×" })[/** @type {"encoder"} */ (site.stream)] + site.layer;
 
 /** The column whose leaning name is under a pointer; null where there is none. @param {import("./layout.js").Layout} layout @param {number} x @param {number} y */
 export function namedAt({ boxes, keys }, x, y) {

@@ -3,7 +3,6 @@ import { forbids, headOf } from "./derive.js";
 import { grows, write } from "./growing.js";
 import { nudge, takeBack } from "./hands.js";
 import { later } from "./share.js";
-import { siteName } from "./draw.js";
 
 const HELP = [
   ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
@@ -49,7 +48,7 @@ function savePicture(board) {
     if (!blob) return;
     const link = document.createElement("a");
     link.href = URL.createObjectURL(blob);
-    link.download = `${board.data.model}-${siteName(board.site)}-${board.station}.png`.replace(/[^\w.-]/g, "_");
+    link.download = `${board.data.model}-${board.site.stream}-${board.site.layer}-${board.station}.png`.replace(/[^\w.-]/g, "_");
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });

@@ -221,3 +221,9 @@ export function copiedLine({ data, rows, cursor }, bars) {
   const own = readable(rows[cursor.row] ?? "");
   return data.family === "encoder" && data.top.kind !== "rtd" && bars[0] && readable(bars[0].text) === own ? [`The model reads “${own}” here, so this is no prediction: ___ in its place hides it.`] : [];
 }
+
+/** The name of a layer, with its stream where there are several; in short for a map. @param {{stream: string, layer: number}} site @param {{stream: string}[]} sites */
+export function layerName({ stream, layer }, sites, short = 0) {
+  const alone = sites.every((other) => other.stream === stream), kind = stream === "cross" ? "×" : stream[0].toUpperCase();
+  return short ? `${alone ? "L" : kind}${layer}` : `${alone ? "" : `${stream} `}layer ${layer}`;
+}

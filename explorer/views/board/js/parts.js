@@ -5,7 +5,7 @@ import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
 import { HABITS } from "./heads.js";
 import { helpOf, nextOf } from "./keys.js";
-import { percent, readable, short } from "./ledger.js";
+import { layerName, percent, readable, short } from "./ledger.js";
 import { ranked } from "./reads.js";
 import { follow, later, show } from "./share.js";
 
@@ -100,7 +100,7 @@ export function controlsOf(board) {
   arrow("▶|", "One station on (→)", 1);
   put(bar, "div", { class: "stations", role: "toolbar", "aria-label": "Stations" });
   const layer = put(choices, "select", { class: "layer", "aria-label": "Layer" });
-  data.sites.forEach((/** @type {any} */ s, /** @type {number} */ at) => put(layer, "option", { value: String(at) }, `${s.stream} ${s.layer}`));
+  data.sites.forEach((/** @type {any} */ s, /** @type {number} */ at) => put(layer, "option", { value: String(at) }, layerName(s, data.sites)));
   layer.onchange = () => board.choose(Number(layer.value), board.head);
   const head = put(choices, "select", { class: "head", "aria-label": "Head" });
   head.onchange = () => board.choose(board.at, Number(head.value));
