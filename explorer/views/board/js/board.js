@@ -357,6 +357,7 @@ export class Board {
     say(this.parts.title, said.title);
     say(this.parts.where, `${this.data.model} · ${layer}${group}`);
     say(this.parts.says, said.says.replaceAll("{d}", String(d)));
+    this.parts.canvas.setAttribute("aria-label", `${said.title}: the matrices of ${layer}. Arrow keys step and choose; question mark lists the keys.`);
     typeset(this.parts.formula, said.formula);
     say(this.parts.numpy, said.numpy);
     said.concludes.split(" You may not conclude ").forEach((text, at) => say(this.parts.concludes[at], text[0].toUpperCase() + text.slice(1)));
