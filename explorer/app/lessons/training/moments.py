@@ -49,8 +49,8 @@ def _notes(number: int, text: TokensOverSteps | None) -> list[str]:
     if text is None:
         return ["the model as it was at this step is below"]
     right = int(text.right[number].sum())
-    words = f"{right} of {len(text.places)} tokens of the sentence are predicted correctly"
-    return [words, "Large: the most probable token. Bar: the probability of the correct token, which stands below it."]
+    words = f"{right} of {len(text.places)} tokens are predicted correctly"
+    return [words, "Large: the most probable token. Small, with the bar of its probability: the correct one."]
 
 
 def _words(text: TokensOverSteps) -> list[dict[str, Any]]:
