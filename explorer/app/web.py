@@ -149,12 +149,13 @@ def _pictures(figure: Any, detail: Any, name: str, draw: Callable[[Any, str], No
 
 def _drawn_with(figure: Any, name: str, click: Callable[[dict[str, Any]], None] | None, asked: Asked | None) -> None:
     """A picture with the guess and the answer in it; as long as there is none, a click on an option is the guess."""
+    hand = click is not None or asked is not None
     if asked is not None:
         figure = guessing.with_marks(figure, *asked)
         if guessing.may_choose(figure, *asked):
             click = partial(guessing.choose, figure, *asked)
     listens: Any = "ignore" if click is None else partial(_clicked, name, "figure", click)
-    drawn(figure, f"{name}.figure", on_select=listens)
+    drawn(figure, f"{name}.figure", hand=hand, on_select=listens)
 
 
 def styled(figure: Any) -> Any:
@@ -162,13 +163,15 @@ def styled(figure: Any) -> Any:
     return export.themed(figure, mode())
 
 
-def drawn(figure: Any, key: str, alt: str = "", **more: Any) -> None:
-    """A figure on the page, below its title and its notes; a screen reader hears them with its largest value."""
+def drawn(figure: Any, key: str, alt: str = "", *, hand: bool = False, **more: Any) -> None:
+    """A figure on the page, below its title and its notes; a screen reader hears them with its largest value. A pointer over one that may
+    be clicked is a `hand`.
+    """
     chart = partial(st.plotly_chart, theme=None, key=key, config=export.CONFIG, alt=alt or spoken(figure), **more)
     if present.on():  # it is scaled with its title
         chart(widened(figure))
         return
-    with st.container(key=f"titled.{key}", gap=None):
+    with st.container(key=f"titled.{'clicked.' * hand}{key}", gap=None):
         _titled(figure)
         chart(untitled(figure))
 
@@ -207,7 +210,7 @@ def _waiting(view: View, figure: Any, name: str, places: tuple[Any, Any], asked:
     bare.update_traces(textfont_color=theme.INK[mode()], selector={"type": "bar"})
     listens = partial(_clicked, name, "empty", partial(guessing.choose, bare, *asked))
     with picture:
-        drawn(bare, f"{name}.empty", alt, on_select=listens)
+        drawn(bare, f"{name}.empty", alt, hand=True, on_select=listens)
     if not present.on():
         with words:
             first_of(view)

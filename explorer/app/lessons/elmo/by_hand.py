@@ -32,7 +32,7 @@ def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:
         return
     say(prose("elmo")("by hand"))
     figure = view(record, **{name: value for name, value in chosen.items() if name != "example"})
-    web.drawn(web.styled(figure), f"{key}.place", selection_mode="points", on_select=partial(clicked, key))
+    web.drawn(web.styled(figure), f"{key}.place", hand=True, selection_mode="points", on_select=partial(clicked, key))
 
 
 def clicked(key: str) -> None:
