@@ -85,3 +85,13 @@ export function treeOf(scene) {
   const tree = { key: "tree", name: "tree", style: size, is: { "data-narrow": column < NUMBERED * large ? "" : undefined }, inside: [{ key: "edges", tag: "svg", name: "edges", is: { "aria-hidden": "true" }, style: size, inside: branches.map((branch) => edgeOf(branch, stateOf(branch), large, column)) }, root, ...nodes] };
   return [text, { key: "scroller", name: "scroller", is: { role: "group", "aria-label": "The tree of the search" }, inside: [tree] }];
 }
+
+/** Light a text of the tree, from its first token on, while a pointer is over its last one. @param {Map<string, Element>} known the elements by their keys
+ * @param {EventTarget | null} target */
+export function lightText(known, target) {
+  const key = /** @type {Element | null} */ (target)?.closest?.("button.node")?.getAttribute("data-key") ?? "";
+  for (const [name, at] of known) {
+    const node = name.replace(/^edge /, "");
+    if (node.startsWith("node ")) at.toggleAttribute("data-lit", key === node || key.startsWith(`${node}.`));
+  }
+}

@@ -1,5 +1,5 @@
 // A decoder: a prompt, a strategy, and a text that grows token by token, with what could have been written instead.
-import { branchesOf, columnOf, sizeOf, treeOf } from "./branches.js";
+import { branchesOf, columnOf, lightText, sizeOf, treeOf } from "./branches.js";
 import { askedIn, candidateSentence, finishedOf, sentenceOf } from "./candidates.js";
 import { element } from "./element.js";
 import { fanOf, rowsOf } from "./fan.js";
@@ -15,7 +15,7 @@ import { Player, signed } from "../../stage/js/player.js";
  * @typedef {{text: string, mode?: "light" | "dark" | null, ways?: Way[], way?: Way, fixed?: Record<string, number>, settings?: Record<string, number>, force?: number[], boxes?: boolean, waits?: boolean,
  *   show?: (prompt: string, step: Step) => void, forced?: (ids: number[]) => void, chosen?: (way: Way, settings: Record<string, any>) => void}} Writing */
 
-const LARGE = 2, WIDE = 1.25, NARROW = 700, TALL = 0.5; // a tree: times its usual size on a wall and on a page, the pixels of a narrow one, its share of the height of a wall
+const LARGE = 2, WIDE = 1.25, NARROW = 700, TALL = 0.6; // a tree: times its usual size on a wall and on a page, the pixels of a narrow one, its share of the height of a wall
 const SETTLED = 150; // milliseconds after a key before the prompt is read
 
 /** @typedef {{ask: (what: string, given: any) => Promise<any>}} Asked a model, here or in a worker */
@@ -76,6 +76,8 @@ export class LiveDecoder {
     this.instead = signed(line, "Write it here", "Force this token and continue from it", () => this.#forceHeld());
     this.released = signed(line, "Without forced tokens", "Let the strategy choose every token", () => this.forceTokens([]));
     this.stage = new Moving(this.frame.appendChild(element("div", "moving")));
+    this.stage.root.onpointerover = ({ target }) => lightText(this.stage.known, target);
+    this.stage.root.onpointerleave = () => lightText(this.stage.known, null);
     this.instead.hidden = this.released.hidden = true;
     this.tables = this.frame.appendChild(element("div", "tables"));
     this.watch = new ResizeObserver(() => this.#fits());

@@ -13,8 +13,8 @@ function linesOf({ inside, floors, lanes }) {
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
     [0, ["Language models learn by guessing a missing word. What is your guess?"]],
-    [5, ["These four may read different parts. Choose a word to compare."]],
-    [9.5, [`▶ looks inside ${title}: how it finds “${top.text}”.`]],
+    [5, ["So sure are these four, but of which words? Choose yours."]],
+    [9.5, [`Press ▶ and look inside ${title}: how does it find “${top.text}”?`]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
     [BEATS.compare, ["Compare: a score says how well each token answers the gap. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],

@@ -16,7 +16,8 @@ import { Models } from "./models.js";
 /** @typedef {{typed?: (now: {text: string, word: string}) => void, arriving?: (address: string) => Promise<Uint8Array>}} Heard */
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
-const INKED = 1, EACH = 0.25, GROWS = [3.7, 4.7]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
+const INKED = 1, EACH = 0.25, GROWS = [2.8, 3.8]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
+const NAMED = 9.5; // until then bars stand beside question marks, unless a hand was there: a guess is worth making
 const FIRST = BEATS.inside - 0.1; // here the film waits for a hand: a word is chosen, or one looks inside
 const STILLS = /** @type {[string, number][]} */ ([["Four answers", FIRST], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.8], ["Your turn", BEATS.end]]);
 const BLANK = /^_+$/, HIDDEN = "it"; // a word of strokes is a gap; some word has to be hidden there, and no model reads it
@@ -156,6 +157,7 @@ export class Opening {
     this.lanes.fade(inside ? "bert" : "", eased(time, BEATS.inside, BEATS.inside + 0.4) * (1 - eased(time, BEATS.end - 0.4, BEATS.end)));
     this.picture.svg.style.opacity = String(1 - eased(time, BEATS.end - 0.8, BEATS.end - 0.4));
     this.root.toggleAttribute("data-answered", this.own || time >= GROWS[0]);
+    this.root.toggleAttribute("data-named", this.own || time >= NAMED);
     this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
     this.#asked();
     if (this.own) return;
