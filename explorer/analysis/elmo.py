@@ -45,7 +45,8 @@ def letter_filters(model: object, word: str, *, many: int = 5) -> Filters:
     words = [elmo.tokenizer.text_of(number) for number in range(size) if number not in special]
     every = characters.answers(torch.as_tensor(letters(words), device=elmo.device))
     strongest = torch.cat([answer.amax(-1) for answer in every], dim=-1)  # [word, filter]
-    best = strongest.argsort(dim=0, descending=True, stable=True)[:many].T.tolist()
+    best = strongest.argsort(dim=0, descending=True, stable=True)[:many].T  # [filter, word]
+    peaks = torch.cat([answer.argmax(-1) for answer in every], dim=-1).T.gather(1, best)
     wide = [width for width, count in elmo.config.filters for _ in range(count)]
     return Filters(
         elmo.name,
@@ -54,7 +55,8 @@ def letter_filters(model: object, word: str, *, many: int = 5) -> Filters:
         np.array(wide),
         torch.cat([answer.amax(-1) for answer in answers]).cpu().numpy(),
         torch.cat([answer.argmax(-1) for answer in answers]).cpu().numpy(),
-        tuple(tuple(words[number] for number in row) for row in best),
+        tuple(tuple(words[number] for number in row) for row in best.tolist()),
+        tuple(map(tuple, peaks.tolist())),
     )
 
 

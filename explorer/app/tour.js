@@ -112,6 +112,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     clearTimeout(held.soon);
     ["--sheet", "--bar"].forEach(name => page.documentElement.style.removeProperty(name));
     MARKS.forEach(name => mark(name, []));
+    if (!page.querySelector(".st-key-tour")) main.scrollTop = 0;  // who leaves the tour finds the page from its top
   };
   held.end = end;
   go();

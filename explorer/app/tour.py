@@ -129,6 +129,8 @@ def _say(number: int, step: lesson.TourStep, done: bool) -> None:
     seen: dict[str, str] = {}
     if hidden := (*map(deeds.selector, step.hides), *step.cuts):
         st.html(f"<style>{', '.join(hidden)} {{ display: none; }}</style>")
+    if step.bare:
+        st.html("<style>:root { --bare: 1; }</style>")
     with st.container(key="tour.says"):
         st.markdown(explained(step.says, seen))
     with st.container(key="tour.do"):

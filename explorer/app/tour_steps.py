@@ -39,6 +39,7 @@ class TourStep:
     waits: float = 0.0  # the second of the film at which the opening waits for the deed; 0 where it does not wait
     hides: tuple[str, ...] = ()  # controls of the page that would push the picture out of the window
     cuts: tuple[str, ...] = ()  # what else of the page, by its own selectors
+    bare: bool = False  # whether its board shows the square of weights alone
     choices: Mapping[str, Any] = field(default_factory=dict)
     boards: Mapping[str, str] = field(default_factory=dict)  # where its boards begin, as an address says it
     chapter: str = FURTHER
@@ -95,6 +96,7 @@ def _step(entry: dict[str, Any]) -> TourStep:
         "hides": tuple(entry.get("hides", ())),
         "cuts": tuple(entry.get("cuts", ())),
         "lower": entry.get("lower", False),
+        "bare": entry.get("bare", False),
         "waits": entry.get("waits", 0.0),
     }
     choices = {key: filled(value, gaps) if isinstance(value, str) else value for key, value in entry.get("choices", {}).items()}

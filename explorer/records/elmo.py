@@ -96,7 +96,8 @@ def mixed(shares: np.ndarray, layers: np.ndarray) -> np.ndarray:
 class Filters(Record):
     """What the letter filters of an ELMo find in one word: how wide each is, its strongest answer, and at which letter that begins.
 
-    `known` holds for each filter the words of the vocabulary that move it most.
+    `known` holds for each filter the words of the vocabulary that move it most, `begins` at which letter of each its answer is largest,
+    counted as `places` are: the sign that begins a word is letter 0.
     """
 
     model: str
@@ -106,6 +107,7 @@ class Filters(Record):
     strongest: np.ndarray
     places: np.ndarray
     known: tuple[tuple[str, ...], ...]
+    begins: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

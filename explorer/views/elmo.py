@@ -15,12 +15,13 @@ from explorer.views.view import Choice, Control, Range, View, by_name, only, oth
 SIDES = {"forward": "→", "backward": "←"}  # the two streams of a trace
 SHOWN = 14  # so many filters fit into a picture
 BESIDE = 22  # letters of known words that fit beside one
+BEGIN, END = "⟨", "⟩"  # of a word
 
 
 def filters(record: Filters, *, many: int) -> go.Figure:
     """Each row is one of the character filters (convolutions) with the largest activation for this word: a strip over the letters
     where it is largest, the value that max-pooling keeps. ⟨ and ⟩ begin and end the word. Beside it are the known words with the
-    largest activation of the same filter.
+    largest activation of the same filter, in bold the letters where it is largest.
 
     You may conclude which letters activated these filters here. You may not conclude that a filter means a part of a word: it is one
     number of many, and highway layers mix them all before the LSTMs read them.
@@ -31,7 +32,7 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         begin = int(record.places[number])
         grid[row, begin : begin + int(record.widths[number])] = record.strongest[number]
     outside = sum(int(record.places[n]) >= len(record.letters) for n in best)
-    named = [f"also {theme.printable(_some(record.known[n]))}" for n in best]
+    named = [_known(record, int(n)) for n in best]
     hover = [[theme.printable(", ".join(record.known[n]))] * grid.shape[1] for n in best]
     figure = go.Figure(
         go.Heatmap(
@@ -46,19 +47,31 @@ def filters(record: Filters, *, many: int) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"Character filters on “{theme.label(record.word)}”", *notes),
         xaxis=theme.named_axis([theme.label(letter) for letter in record.letters], side="top"),
-        yaxis=theme.named_axis(named, down=True, tickfont={"size": 12}),
+        yaxis=theme.named_axis(named, down=True, tickfont={"size": 14}),
         coloraxis={"cmin": 0, "cmax": max(1e-6, float(record.strongest[best].max()))},
         height=60 + 30 * len(best),
     )  # fmt: skip
 
 
-def _some(words: Sequence[str]) -> str:
-    """The first words of some that fit beside a row, never a part of one."""
+def _known(record: Filters, number: int) -> str:
+    """The known words of a filter that fit beside its row, in bold the letters to which it responds there."""
+    words, begins = record.known[number], record.begins[number] if record.begins else ()
     fitting = [words[0][:BESIDE]]
     for word in words[1:3]:
         if len(", ".join([*fitting, word])) <= BESIDE:
             fitting.append(word)
-    return ", ".join(fitting)
+    wide = int(record.widths[number])
+    return ", ".join(_marked(word, begins[n], wide) if begins else theme.printable(word) for n, word in enumerate(fitting))
+
+
+def _marked(word: str, begin: int, wide: int) -> str:
+    """A word with these letters in bold; the signs of its begin and end only where they are among them."""
+    signs = [BEGIN, *word, END]
+    parts = ("".join(signs[:begin]), "".join(signs[begin : begin + wide]), "".join(signs[begin + wide :]))
+    before, found, after = (
+        theme.printable(part) for part in (parts[0].removeprefix(BEGIN), parts[1], parts[2].removesuffix(END))
+    )
+    return f"{before}<b>{found}</b>{after}" if found else theme.printable(word)
 
 
 def highway(record: Highways, *, layer: int) -> go.Figure:

@@ -12,7 +12,7 @@ from explorer.views import theme
 from explorer.views.titles import titled
 from explorer.views.view import Choice, Control, View, also, by_name, only
 
-SHORTEST = 0.004  # a bar that can still be seen
+SHORTEST = 0.01  # a bar that can still be seen
 
 
 def guess(record: Guess, *, place: str) -> go.Figure:

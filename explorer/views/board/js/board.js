@@ -301,7 +301,8 @@ export class Board {
       const widest = (/** @type {string[]} */ texts) => Math.max(...texts.slice(0, 512).map((t) => g.measureText(readable(t)).width), 8);
       this.wide = { px, rows: widest(this.rows), cols: widest(this.cols), other: this.other ? widest(this.other.rows) : 0 };
     }
-    const plain = Boolean(getComputedStyle(canvas).getPropertyValue("--plain")), ahead = aheadOf(this.columns, this.site, this.step), columns = plain ? walkedOf(this.columns, ahead) : this.columns; // the tour shows what its step is about
+    const [plain, bare] = ["--plain", "--bare"].map((name) => Boolean(getComputedStyle(canvas).getPropertyValue(name)));
+    const ahead = aheadOf(this.columns, this.site, this.step), columns = plain ? walkedOf(this.columns, ahead, bare) : this.columns; // the tour shows what its step is about
     const ask = { ahead, W, H: heightOf(this), presenter: this.large, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
       station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns, speaks: this.speaks && !plain, reserves: !plain && this.data.sites.some((s) => s.stream === this.site.stream && s.stations.includes("next")), stacked: Boolean(this.other) };
     this.layout = { ...layoutOf(ask), ...(plain && { map: null }) };

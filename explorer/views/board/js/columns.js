@@ -76,8 +76,8 @@ export const stateAt = (column, site, step) => column?.states.filter((s) => site
 export const aheadOf = (columns, site, step) => [...columns.filter((c) => !stateAt(c, site, step)).map((c) => c.id), ...(site.stations[step] === "next" ? [] : ["next"])];
 
 const WALKED = ["x", "n1", "q", "k", "S", "v", "z"]; // the columns of attention itself
-/** The columns of attention, and what has come of the others. @param {any[]} columns @param {string[]} ahead */
-export const walkedOf = (columns, ahead) => columns.filter(({ id }) => WALKED.includes(id) || !ahead.includes(id));
+/** The columns of attention, and what has come of the others; `bare`, the square alone. @param {any[]} columns @param {string[]} ahead @param {boolean} bare */
+export const walkedOf = (columns, ahead, bare) => columns.filter(({ id }) => (bare ? id === "S" : WALKED.includes(id) || !ahead.includes(id)));
 
 /** @param {any} add @param {Site} site @param {number} h @param {string} key */
 function addHead(add, site, h, key) {

@@ -95,7 +95,10 @@ export function controlsOf(board) {
     show(board);
   };
   const arrow = (/** @type {string} */ text, /** @type {string} */ label, /** @type {number} */ by) =>
-    (put(bar, "button", { type: "button", "aria-label": label, title: label }, text).onclick = () => board.go(by > 0 ? nextOf(board) : board.step - 1));
+    (put(bar, "button", { type: "button", "aria-label": label, title: label }, text).onclick = () => {
+      const to = by > 0 ? nextOf(board) : board.step - 1, chip = bar.querySelectorAll(".stations button")[to];
+      if (!(/** @type {HTMLElement} */ (chip)?.offsetParent === null)) board.go(to); // the tour ends where its stations end
+    });
   arrow("◀", "One station back (←)", -1);
   arrow("▶|", "One station on (→)", 1);
   put(bar, "div", { class: "stations", role: "toolbar", "aria-label": "Stations" });
@@ -223,6 +226,7 @@ function marked(bar, choices, board) {
   chips.forEach((chip, at) => {
     chip.tabIndex = at === board.step ? 0 : -1; // one stop of the tab key; arrows go on from it
     chip.classList.toggle("past", at < board.step);
+    chip.toggleAttribute("data-idle", at > 0 && nextOf({ site: board.site, head: board.head, step: at - 1 }) > at); // passed over
     if (at === board.step) chip.setAttribute("aria-current", "step");
     else chip.removeAttribute("aria-current");
   });
