@@ -244,6 +244,7 @@ def written_over(figure: go.Figure, name: str, places: Sequence[int], texts: Seq
     layout, way, own = figure.layout, name[0], name.replace("axis", "")
     axis, names = layout[name].to_plotly_json(), {"tickvals": places, "ticktext": texts, "tickfont": {"size": 12}}
     number = 1 + sum(key.startswith(f"{way}axis") for key in layout)
+    axis.pop("scaleanchor", None)  # it follows the one below it
     layout[f"{way}axis{number}"] = {**axis, **names, "overlaying": own, "matches": own}
     layout[name].update(showticklabels=False, automargin=False, ticks="", title={"text": None})
     crossed = {"x": "y", "y": "x"}[way]
