@@ -136,7 +136,8 @@ class LessonPage:
         if not self.prose.formulas:
             return
         with st.container(border=True, key="formulas"):
-            st.markdown(marked(f"**In formulas.** {self.prose('symbols')}"))
+            symbols = self.prose("symbols")
+            st.markdown(marked("**In formulas.**" + ("\n\n" if symbols.startswith("- ") else " ") + symbols))
             with st.container(horizontal=True, gap="large"):
                 for formula in self.prose.formulas:
                     st.latex(formula, width="content")
