@@ -68,9 +68,9 @@ function fitRow(row, box) {
   const lines = Math.ceil(each / Math.max(1, Math.floor(box.width / LEAST.several)));
   row.style.setProperty("--across", String(Math.ceil(each / lines)));
   put(row, box, 1);
-  const widest = Math.max(...charts.map(chart => chart.parentElement.clientWidth)), high = box.height / lines - GAP * (lines > 1);
-  const naturals = charts.map(naturalHeight), scale = Math.min(LARGEST, Math.max(0.75, widest / LEAST.several), high / Math.max(...naturals));
-  charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: widest, height: naturals[n] * scale }, scale));
+  const wide = Math.min(...charts.map(chart => chart.parentElement.clientWidth)), high = box.height / lines - GAP * (lines > 1);  // a last line of fewer has more room
+  const naturals = charts.map(naturalHeight), scale = Math.min(LARGEST, Math.max(0.75, wide / LEAST.several), high / Math.max(...naturals));
+  charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: wide, height: naturals[n] * scale }, scale));
 }
 
 /** A figure that moves is as large as the screen allows, smaller once a frame is higher, and does not grow while it moves. */
@@ -121,7 +121,7 @@ function asksAbove({ picture, side }, wide) {
   if (!side || wide < LEAST.line || !picture.matches(`${inside.chart}, ${inside.row}`)) return false;
   const card = side.closest(CARD) ?? side.querySelector(CARD), asks = [...card?.querySelectorAll(inside.asks) ?? []];
   const alone = side === card || [...side.children].every(one => one.matches(CARD) || one.querySelector(CARD));
-  return card && alone && asks.slice(0, 2).reduce((sum, one) => sum + one.textContent.length, 0) < LONGEST;
+  return card && alone && asks.slice(0, 2).reduce((sum, one) => sum + one.textContent.length, 0) < LONGEST * Math.min(1, wide / 1600);
 }
 
 /** Words beside a picture: smaller where they are many. */
