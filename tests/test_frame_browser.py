@@ -100,7 +100,8 @@ def test_every_part_has_an_address_and_fits(visit: Visit, lesson: str) -> None:
 
 
 FIRST = """() => Math.min(...[...document.querySelectorAll(
-  '[data-testid=stPlotlyChart], .st-key-board, .stElementContainer:is([class*="-board "], [class*="-board-"], [class*="-staged "])')]
+  '[data-testid=stPlotlyChart], .st-key-board, .st-key-edit-cells, ' +
+  '.stElementContainer:is([class*="-board "], [class*="-board-"], [class*="-staged "])')]
   .map(one => one.getBoundingClientRect()).filter(box => box.height > 60).map(box => box.top))"""
 
 

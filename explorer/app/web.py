@@ -104,7 +104,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     offered = asked if asked is not None and guessing.gives_away(partial(view, record), *asked) else None
     asked = None if offered else asked
     above, picture, aside, words = _laid(name, around, beside=asked is not None)
-    if offered is not None and not view.controls(record):
+    if offered is not None and not any(map(_to_choose, view.controls(record).values())):
         with words:
             guessing.offer(*offered)
         offered = None
@@ -362,21 +362,24 @@ def _step(key: str, control: Choice | Range, move: int) -> None:
     st.session_state[key] = options[min(max(place, 0), len(options) - 1)]
 
 
+def _to_choose(control: Control) -> bool:
+    """Whether a control has more than one value."""
+    return not isinstance(control, Choice | Range) or len(control.places) > 1
+
+
 def _widget(key: str, control: Control, width: int = 420) -> Any:
     """One control, bound to the address. A value that this record does not offer falls back to the first."""
     _forget_stranger(key, control)
+    if not _to_choose(control):
+        return control.first
     if isinstance(control, Choice):
         options, first = list(control.options), control.first
-        if len(options) == 1:  # nothing to choose
-            return first
-        if control.ordered and len(options) > 1:
+        if control.ordered:
             return st.select_slider(control.label, options, first, key=key, bind="query-params", width=width)
         if len(options) <= 6:
             return st.segmented_control(control.label, options, default=first, required=True, key=key, bind="query-params")
         return st.selectbox(control.label, options, index=options.index(first), key=key, bind="query-params", width=240)
     if isinstance(control, Range):
-        if control.low == control.high:
-            return control.low
         return st.slider(
             control.label, control.low, control.high, control.first, key=key, bind="query-params", width=min(width, 240)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -57,15 +58,28 @@ def _drawn(run: Call, trained: FinetuneWays) -> None:
 
 
 def show_changes() -> None:
-    """What a model that has learned a task confuses, and what changed inside it."""
-    say(PROSE("inside", examples=FEELING["examples"]))
+    """What a model that has learned a task confuses, what changed inside it, and where it is weak."""
     feel = lab.tuned("bert", **FEELING)
+    ways = {
+        "Answers": partial(_confused, feel),
+        "What changed inside": partial(_changed, feel),
+        "Weak spots": partial(slices.show_slices, feel, lab.ASKED),
+    }
+    web.one_of("Look at", ways, "inside.shows")
+
+
+def _confused(feel: Call) -> None:
+    """Which labels it confuses."""
+    say(PROSE("inside", examples=FEELING["examples"]))
     if recorded.there(RECORDED):
         web.show(VIEWS["confusion"], recorded.call(RECORDED, "answers"))
     else:
         lab.trained(feel, "Learning sentiment")
         web.show(VIEWS["confusion"], lab.answers(feel))
-    st.subheader("What changed inside it?", anchor=False)
+
+
+def _changed(feel: Call) -> None:
+    """Its attention, its states and its layers, before and after."""
     text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
     notice(text, "bert")
     lab.trained(feel, "Learning sentiment")
@@ -73,7 +87,6 @@ def show_changes() -> None:
     read(change)
     for view in lab.CHANGED:
         web.show(VIEWS[view], change)
-    slices.show_slices(feel, lab.ASKED)
     if st.toggle("Probe every layer, before and after (takes some seconds)", key="probes.tuned", bind="query-params"):
         say(PROSE("probes"))
         web.show(VIEWS["layer-probes"], lab.probed(feel, text))
