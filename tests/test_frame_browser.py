@@ -103,7 +103,7 @@ FIRST_BOX = """() => [...document.querySelectorAll(
   '[data-testid=stPlotlyChart], .st-key-board, .st-key-edit-cells, ' +
   '.stElementContainer:is([class*="-board "], [class*="-board-"], [class*="-staged "])')]
   .map(one => one.getBoundingClientRect()).filter(box => box.height > 60).sort((a, b) => a.top - b.top)[0]"""
-FIRST = f"() => ({FIRST_BOX})().top"
+FIRST = f"() => ({FIRST_BOX})()?.top ?? Infinity"
 
 
 @pytest.mark.parametrize("lesson", [name for name in LESSONS if name != "start"] if ALL else ["tokens"])
