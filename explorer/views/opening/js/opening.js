@@ -345,7 +345,7 @@ export class Opening {
     const { known } = this.told;
     if (!this.words.length) return this.#write(["There is no word in this sentence. Write one."]);
     const letters = Array.from(this.text), names = [...new Set(this.#marked().map(([from, to]) => letters.slice(from, to).join("")))];
-    if (!names.length && this.#first() && this.guess) return this.#write([this.#judged()]);
+    if (!names.length && this.#first() && this.record.chips.includes(this.guess)) return this.#write([this.#judged()]);
     if (!names.length) return this.#write([this.words.length > 1 ? element("span", "hint", "Drag the gap, or type your own.") : "Your only word is the gap: no model has another to read. Type more."]);
     const offers = known.text === this.text ? known.words.flatMap(([word, others]) => others.map((other) => this.#offer(word, other))) : [];
     this.#write([`† ${shortened(names)}: never in the training texts. What a model does with ${names.length > 1 ? "them" : "it"} says nothing about language.`, ...(offers.length ? [" Known words: ", ...offers] : [])]);
