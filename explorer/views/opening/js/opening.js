@@ -156,7 +156,6 @@ export class Opening {
     if (inside && this.paint) this.picture.draw(time, this.paint);
     this.lanes.fade(inside ? "bert" : "", eased(time, BEATS.inside, BEATS.inside + 0.4) * (1 - eased(time, BEATS.end - 0.4, BEATS.end)));
     this.picture.svg.style.opacity = String(1 - eased(time, BEATS.end - 0.8, BEATS.end - 0.4));
-    this.root.toggleAttribute("data-answered", this.own || time >= GROWS[0]);
     this.root.toggleAttribute("data-named", this.own || time >= NAMED);
     this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
     this.#asked();
@@ -392,7 +391,7 @@ export class Opening {
 
   /** The first door names the word once the models have. */
   #asked() {
-    const says = this.root.hasAttribute("data-answered") ? this.why : "Why?";
+    const says = this.root.hasAttribute("data-named") ? this.why : "Why?";
     if (this.doors[0].textContent !== says) this.doors[0].textContent = says;
   }
 
