@@ -171,8 +171,8 @@ def test_on_a_telephone_the_sheet_leaves_what_it_points_at(visit: Visit, number:
     assert (asked > 0.4 if step.on_board else asked > 0.95 and covered == 0) and title_is_seen(page, step)
     do(page, step)
     expect(card(page)).to_contain_text("Now you know")
-    _, _, high = seen(page, step.pictures)
-    assert high >= 120, "the picture has begun"
+    share, _, high = seen(page, step.pictures)
+    assert share > 0.95 or high >= 120, "all of a small picture, or the picture has begun"
     box = card(page).bounding_box()
     assert box is not None and box["height"] <= 0.36 * 844 and title_is_seen(page, step)
 
