@@ -44,7 +44,7 @@ def sight(record: VisibilityMap) -> go.Figure:
         z=tone, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, customdata=np.tile(names, (len(names), 1)), text=_down(names),
         hovertemplate="<b>%{text}</b> may see <b>%{customdata}</b><extra></extra>", name="may see",
     )  # fmt: skip
-    high, every = (17, 1) if len(names) <= 18 else (11, 1) if len(names) <= 40 else (9, 2)
+    high, every = (17, 1) if len(names) <= 18 else (12, 1) if len(names) <= 40 else (9, 2)
     figure = go.Figure(heat)
     places = list(range(len(names)))[::every]  # of many names every second is written
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": names[::every], "showgrid": False, "ticks": ""}
@@ -54,7 +54,7 @@ def sight(record: VisibilityMap) -> go.Figure:
         title=_title(record.model, notes), height=high * len(names),
         coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
         xaxis={**ticks, "side": "top", "tickangle": -90, "range": [-0.5, len(names) - 0.5]},
-        yaxis={**ticks, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 13 if high == 17 else 11}},
+        yaxis={**ticks, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 13 if high == 17 else 12}},
     )  # fmt: skip
     return _columns(figure, record, names)
 

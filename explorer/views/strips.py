@@ -16,7 +16,7 @@ from explorer.views import theme
 WIDE = 40  # letters in a line
 GAP = 0.12
 FRAME = 3  # pixels
-FIRST, SECOND, NEW, PLAIN = 0.34, 0.53, -0.7, 0.0  # positions on the signed colour scale: two blues, orange, paper
+FIRST, SECOND, NEW, PLAIN = 0.34, 0.53, -0.75, 0.0  # positions on the signed colour scale: two blues, orange, paper
 TONES = (FIRST, SECOND, NEW, PLAIN)
 
 

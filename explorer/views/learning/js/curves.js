@@ -26,6 +26,7 @@ export class Curves {
     this.title = title;
     this.canvas = figure.appendChild(document.createElement("canvas"));
     this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", title);
     this.canvas.style.height = `${height}px`;
     this.height = height;
   }
