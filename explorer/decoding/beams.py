@@ -173,6 +173,6 @@ BEAMS: dict[str, DecodingStrategy] = {
         diverse_beam,
         about="Beams in groups; tokens that earlier groups chose cost extra.",
         reads=("beams", "groups", "diversity", "early_stopping"),
-        shown={"diverse, 2 groups": {"beams": 4, "groups": 2}},
+        shown={"diverse beam": {"beams": 4, "groups": 2}},
     ),
 }
