@@ -35,7 +35,7 @@ def show_all(name: str, text: str, traced: Call) -> None:
     def enlarged(chosen: dict[str, Any]) -> Any:
         return None if chosen["head"] == NO_HEAD else VIEWS["enlarged"](record, **chosen)
 
-    asked = question and (question, "guess.pointing")
+    asked = None if question is None else (question, "guess.pointing")
     web.show(VIEWS["glance"], traced, question=asked, click=_choose, detail=enlarged)
     say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
 
