@@ -70,7 +70,8 @@ smallest => {
     const large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);
     if (ratio < (large ? 3 : 4.5) - 0.01) fault("contrast", e, ratio.toFixed(2));
   }
-  const heads = every.filter(e => /^H[1-6]$/.test(e.tagName) && seen(e) && !hidden(e)).map(e => Number(e.tagName[1]));
+  const heard = e => e.checkVisibility({ visibilityProperty: true }) && !hidden(e);  // also what is clipped
+  const heads = every.filter(e => /^H[1-6]$/.test(e.tagName) && heard(e)).map(e => Number(e.tagName[1]));
   if (heads.filter(level => level === 1).length !== 1) faults.add(`headings: ${heads.filter(level => level === 1).length} of the first level`);
   heads.forEach((level, n) => { if (n && level > heads[n - 1] + 1) faults.add(`headings: h${level} after h${heads[n - 1]}`); });
   return [...faults];
