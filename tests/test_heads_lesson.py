@@ -22,3 +22,5 @@ def test_one_head_is_large_beside_all_with_the_same_row_framed() -> None:
     assert len(at.get("plotly_chart")) == 1 and not at.exception
     linked = opened("heads", part="all-layers", glance__head="layer 0, head 2")
     assert linked.selectbox(key="glance.head").value == "layer 0, head 2", "an address names its head"
+    at = opened("heads", part="all-layers", model="gpt", glance__head="layer 3, head 3")
+    assert at.selectbox(key="glance.head").value == "layer 1, head 3", "a smaller model has no such head: its last one"

@@ -131,5 +131,5 @@ page.parts(
         "Sentences",
         more=True,
     ),
-    asking(lambda: lab.corruption_exercises(name, text, int(st.session_state.get("seed", 0))), "corruption.exercise", PROSE),
+    asking(lambda: lab.corruption_exercises(name, text, lab.kept_seed()), "corruption.exercise", PROSE),
 )

@@ -76,6 +76,11 @@ def seeded_text() -> int:
     return seeded("seed", opening_seed())
 
 
+def kept_seed() -> int:
+    """That seed in a part that does not ask for it."""
+    return int(st.session_state.get("seed", opening_seed()))
+
+
 def replaced(drawn: Corruption) -> int:
     """How many tokens are others than in the text that was corrupted."""
     return int((np.asarray(drawn.source.ids) != np.asarray(drawn.original.ids)).sum())

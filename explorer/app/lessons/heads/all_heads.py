@@ -24,8 +24,10 @@ def show_all(name: str, text: str, traced: Call) -> None:
     """All heads of a model that reads a text, after a guess where the sentence has a pronoun."""
     record: Trace = result_of(traced)
     _frame_held(record, text)
-    if "glance.head" not in {*st.session_state, *st.query_params}:
-        st.session_state["glance.head"] = named_heads(record, record.attention[0].stream)[-1]
+    heads = named_heads(record, record.attention[0].stream)
+    chosen = st.session_state.get("glance.head", st.query_params.get("glance.head"))
+    if chosen not in (NO_HEAD, *heads):  # none yet, or one of a larger model
+        st.session_state["glance.head"] = heads[-1]
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(
