@@ -257,3 +257,27 @@ def test_beside_the_weights_stands_what_the_followed_token_reads_most(show: Show
     assert page.evaluate(f"[{BOARD}.cursor.row, {BOARD}.cursor.col]") == [ROW, int(order[2])]
     go(page, "qk")
     expect(page.locator(".reads")).to_be_hidden()
+
+
+def test_before_the_weights_stand_the_vectors_of_the_cell_and_their_products(show: Show) -> None:
+    """A bar for each dimension of q and k on one scale, and the products, which add up to the score; a pointer reads a dimension in each."""
+    page, _ = board_at(show, "qk", layer=3, head=HEAD, row=ROW, col=COL)
+    attention = traced("bert").attention[3]
+    q, k = np.asarray(attention.q)[HEAD, ROW], np.asarray(attention.k)[HEAD, COL]
+    largest, names = max(np.abs(q).max(), np.abs(k).max()), page.locator(".vectors b")
+    for n, wanted in enumerate((q / largest, k / largest, q * k / np.abs(q * k).max())):
+        drawn = np.zeros(len(wanted))
+        for path in page.locator(".vectors svg").nth(n).locator("path").all()[1:]:
+            for at, up in re.findall(r"M(\d+)\.1 1v(-?[\d.e-]+)", str(path.get_attribute("d"))):
+                drawn[int(at)] = -float(up)
+        np.testing.assert_allclose(drawn, wanted, atol=1e-3)
+    expect(names.nth(2)).to_have_text(f"q × k · sum of all: {said((q * k).sum())}")
+    box = page.locator(".vectors svg").nth(1).bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] * 7.5 / len(q), box["y"] + box["height"] / 2)
+    for n, number in enumerate((q[7], k[7], q[7] * k[7])):
+        expect(names.nth(n)).to_contain_text(f"dimension 7: {said(number)}")
+    go(page, "qkv")
+    expect(names).to_have_text([f"{vector} of “{page.evaluate(f'{BOARD}.rows[{ROW}]')}”" for vector in "qkv"])
+    go(page, "softmax")
+    expect(page.locator(".vectors")).to_be_hidden()

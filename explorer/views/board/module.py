@@ -32,6 +32,7 @@ FILES = (
     "draw",
     "keys",
     "reads",
+    "vectors",
     "parts",
     "room",
     "board",

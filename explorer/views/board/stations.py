@@ -75,7 +75,7 @@ STATIONS = {
             "q = x @ Wq + bq\nk = x @ Wk + bk\nv = x @ Wv + bv",
             "Matrices (in some models with biases) make a query, a key and a value of {d} numbers from every x. Keys are columns.",
             NUMBERS,
-            500,
+            1400,
         ),
         Station(
             "crossed",
@@ -86,7 +86,7 @@ STATIONS = {
             "A query of {d} numbers is computed from the decoder's x; keys and values from m, the last states of the encoder. "
             "From the row of a token the decoder predicts the next one.",
             NUMBERS,
-            500,
+            1400,
         ),
         Station(
             "turn",

@@ -171,6 +171,7 @@ export class Painter {
   coming(id, now, before, b) {
     const { g, t } = this, rows = b.h / b.r;
     if (this.s.t >= 1) return this.picture(now, b);
+    if (now.at === "qkv" && !before) return this.tokenByToken(id, now, b);
     if (now.at === "qk") return this.cellByCell(now, b);
     if (now.at === "mask") return this.sweep(now, b);
     if (now.at === "scale" && before) return this.rescaled(now, before, b);
@@ -180,8 +181,25 @@ export class Painter {
     if (now.at === "concat") return this.dock(now, b);
     if (id === "x" && this.embedding(now, b)) return;
     if (before) return this.picture(now, b, t);
-    if (["q", "k", "v", "s1", "s2", "n1"].includes(id)) return this.picture(now, b, t * t);
+    if (["s1", "s2", "n1"].includes(id)) return this.picture(now, b, t * t);
     this.within(b.x, b.y, b.w * t, b.h, () => this.picture(now, b));
+    g.globalAlpha = 1;
+  }
+
+  /** q, k and v: the row of a token goes to its row of q and of v, and to its column of k; the first token slowly. @param {string} id @param {State} now @param {Box} b */
+  tokenByToken(id, now, b) {
+    const { g, s } = this, n = id === "k" ? b.c : b.r, slow = 0.45, went = Math.min(1, s.t / slow), i = s.t < slow ? 0 : Math.min(n - 1, 1 + Math.floor(((s.t - slow) / (1 - slow)) * (n - 1)));
+    /** @param {Box} box */
+    const row = (box) => ({ x: box.x, y: box.y + (box.h / n) * i, w: box.w, h: box.h / n });
+    const from = s.site.stream === "cross" && id !== "q" ? null : this.box(s.site.stations.includes("norm1") ? "n1" : "x"), whole = id === "k";
+    const to = whole ? { x: b.x + (b.w / n) * i, y: b.y, w: b.w / n, h: b.h } : row(b), done = i + (went < 1 ? 0 : 1);
+    this.within(b.x, b.y, whole ? (b.w / n) * done : b.w, whole ? b.h : (b.h / n) * done, () => this.picture(now, b));
+    g.lineWidth = 2;
+    g.strokeStyle = g.fillStyle = s.look[id];
+    const left = from && row(from), here = left && { x: mix(left.x, to.x, went), y: mix(left.y, to.y, went), w: mix(left.w, to.w, went), h: mix(left.h, to.h, went) };
+    for (const box of left && here ? [left, here] : [to]) g.strokeRect(box.x, box.y, box.w, box.h);
+    g.globalAlpha = 0.4;
+    if (here) g.fillRect(here.x, here.y, here.w, here.h);
     g.globalAlpha = 1;
   }
 
@@ -253,7 +271,6 @@ export class Painter {
   moving() {
     const { s, t } = this, at = s.site.stations[s.step];
     if (s.t < 1) {
-      if (at === "qkv") for (const id of s.site.stream === "cross" ? ["q"] : ["q", "k", "v"]) this.ghost(s.site.stations.includes("norm1") ? "n1" : "x", id);
       if (at === "add1") this.ghost("x", "s1");
       if (at === "add2") this.ghost("s1", "s2");
       if (at === "up") this.ghost("s2", "x");

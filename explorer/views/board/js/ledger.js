@@ -37,7 +37,7 @@ function products(a, ai, b, bi, d) {
   return d > 3 ? `${shown} + … (${d} products, strongest first; all in the table below)` : shown;
 }
 
-const ABSENT = "Its products are not listed: a trace holds what the model computed, not the matrices of its weights.";
+const ABSENT = "A trace does not hold the matrix, so its products are not listed.";
 
 /** The column that a station is about, where none of its cells is pointed at. */
 const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2", beside2: "n2",

@@ -8,6 +8,7 @@ import { helpOf, nextOf } from "./keys.js";
 import { layerName, percent, readable, short } from "./ledger.js";
 import { ranked } from "./reads.js";
 import { follow, later, show } from "./share.js";
+import { vectored } from "./vectors.js";
 
 const PAUSE = 500, WORD = 170; // milliseconds between two stations while it plays, at least, and for a word of its sentence
 const MOST = 64, CELLS = 256; // rows of the twin, rows and columns of the table: more would make the page slow
@@ -51,7 +52,7 @@ export function skeleton(root) {
   /** @type {HTMLCanvasElement} */
   const canvas = put(stage, "canvas", { tabindex: "0", role: "application", "aria-roledescription": "board", "aria-label": "The matrices. Arrow keys step and choose; question mark lists the keys." });
   const time = put(frame, "label", { class: "time", hidden: "" });
-  const ledger = put(stage, "div", { class: "ledger" }), reads = put(ledger, "div", { class: "reads", role: "group", hidden: "" }), weight = put(ledger, "div", { class: "weigh", hidden: "" }), lively = put(ledger, "div", { "aria-live": "polite" });
+  const ledger = put(stage, "div", { class: "ledger" }), reads = put(ledger, "div", { class: "reads", role: "group", hidden: "" }), vectors = put(ledger, "div", { class: "vectors", hidden: "" }), weight = put(ledger, "div", { class: "weigh", hidden: "" }), lively = put(ledger, "div", { "aria-live": "polite" });
   const pair = put(lively, "b", { class: "pair", dir: "auto" }), holds = put(lively, "span", { class: "holds" }), operands = put(lively, "pre", { class: "operands" });
   const formula = put(ledger, "span", { class: "formula" }), fold = put(ledger, "details", { class: "numpy" });
   put(fold, "summary", {}, "In NumPy");
@@ -69,7 +70,7 @@ export function skeleton(root) {
   const field = put(table, "div", { class: "field" }), twin = put(frame, "div", { class: "twin", role: "grid", "aria-label": "The numbers of this station" });
   return { frame, refusal, bar, choices, title, where, says, stage, canvas, ledger, pair, operands, weight, formula, numpy, holds, foot, gap, concludes, table, field,
     play: put(bar, "button", { type: "button", class: "play", "aria-label": "Play" }, "▶"),
-    weigh: (/** @type {any} */ board) => { weighed(weight, board); ranked(reads, board); }, help: (/** @type {string[][]} */ keys) => helped(help, keys), closes: () => closed(help), grid: twin,
+    weigh: (/** @type {any} */ board) => { weighed(weight, board); ranked(reads, board); vectored(vectors, board); }, help: (/** @type {string[][]} */ keys) => helped(help, keys), closes: () => closed(help), grid: twin,
     time: (/** @type {any} */ board) => timed(time, board), mark: (/** @type {any} */ board) => marked(bar, choices, board), twin: (/** @type {any} */ board) => rested(twin, () => { twinned(twin, board); tabled(table, field, board); }),
     menu: (/** @type {any} */ board, /** @type {number} */ token, /** @type {number} */ x, /** @type {number} */ y) => menu(stage, board, token, x, y) };
 }
