@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent / "js"
 PALETTE = FOLDER / "palette.css"  # the colours of the board, and of the opening
 LIVE_FOLDER = Path(__file__).parent.parent / "live" / "js"
 STAGE_FOLDER = Path(__file__).parent.parent / "stage" / "js"
-STAGE = ("moving", "player")  # what every figure that moves is made of
+STAGE = ("moving", "player", "tip")  # what every figure that moves is made of
 FILES = (
     "data",
     "derive",

@@ -7,7 +7,7 @@ from functools import lru_cache
 from explorer.views.board.module import FOLDER as BOARD_FOLDER
 from explorer.views.board.module import STAGE_FOLDER, joined_files, stage, style
 
-FIGURES = ("curve", "strips", "grid", "shuffle", "clocks", "moments", "masks", "tip", "staged")  # each uses those before it
+FIGURES = ("curve", "strips", "grid", "shuffle", "clocks", "moments", "masks", "staged")  # each uses those before it
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ import { fanOf, rowsOf } from "./fan.js";
 import { modeOf, whenTurned } from "../../board/js/mode.js";
 import { calm, Moving } from "../../stage/js/moving.js";
 import { Player, signed } from "../../stage/js/player.js";
+import { tipsOf } from "../../stage/js/tip.js";
 
 /** @typedef {import("./decoding.js").Step} Step */
 /** @typedef {"greedy" | "sample" | "beam"} Way */
@@ -76,6 +77,7 @@ export class LiveDecoder {
     this.instead = signed(line, "Write it here", "Force this token and continue from it", () => this.#forceHeld());
     this.released = signed(line, "Without forced tokens", "Let the strategy choose every token", () => this.forceTokens([]));
     this.stage = new Moving(this.frame.appendChild(element("div", "moving")));
+    tipsOf(this.frame, this.stage.root);
     this.stage.root.onpointerover = ({ target }) => lightText(this.stage.known, target);
     this.stage.root.onpointerleave = () => lightText(this.stage.known, null);
     this.instead.hidden = this.released.hidden = true;

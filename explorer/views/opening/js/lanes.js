@@ -32,6 +32,7 @@ class Lane {
     /** @type {{spans: HTMLElement[], reads: boolean}[]} */
     this.words = [];
     this.inked = 0;
+    this.best = ""; // what it expects most
   }
 
   /** The words around the gap, and which of them this model may read. @param {string} text @param {Word[]} words @param {number} gap */
@@ -71,9 +72,15 @@ class Lane {
     this.says.textContent = spoken;
     if (found === null) return;
     const sides = typeof found === "string" ? [] : found.sides;
-    this.fills.textContent = sides.map(({ texts }) => wordOf(texts[0], this.spaced)).join(" / ");
+    this.best = sides.map(({ texts }) => wordOf(texts[0], this.spaced)).join(" / ");
+    this.fill("");
     while (this.bars.children.length > sides.length) this.bars.lastElementChild?.remove();
     sides.forEach((side, n) => this.#side(n, side, /** @type {Expected} */ (found).right, { guess, share: yours[n] }));
+  }
+
+  /** The gap holds what it expects, or a word that a pointer chose among its bars. @param {string} word */
+  fill(word) {
+    this.fills.textContent = word || this.best;
   }
 
   /** One side's bars: the most probable words, and in the place of the last ones the hidden word and the guess, where they are not among these.
@@ -151,10 +158,13 @@ export class Lanes {
     this.root.onpointerleave = () => this.light("");
   }
 
-  /** Every bar of a word stands out: how probable each model finds it. @param {string} word */
+  /** Every bar of a word stands out, and the word is in the gap: how probable each model finds it there. @param {string} word */
   light(word) {
-    const plain = (/** @type {string | null} */ text) => text?.replace(/^[←→] /u, "").toLowerCase();
-    for (const bar of this.root.querySelectorAll(".bar")) bar.classList.toggle("lit", Boolean(word) && plain(bar.children[0].textContent) === plain(word));
+    const plain = (/** @type {string | null} */ text) => (text ?? "").replace(/^[←→] /u, ""), one = plain(word).toLowerCase();
+    for (const lane of this.lanes) {
+      const lit = [...lane.bars.querySelectorAll(".bar")].filter((bar) => bar.classList.toggle("lit", Boolean(one) && plain(bar.children[0].textContent).toLowerCase() === one));
+      lane.fill(plain(lit[0]?.children[0].textContent ?? ""));
+    }
   }
 
   /** @param {string} text @param {Word[]} words @param {number} gap */
