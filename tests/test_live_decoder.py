@@ -242,7 +242,9 @@ def test_a_token_that_is_held_is_marked_in_every_step_and_can_be_forced(figure: 
     figure.wait_for_function("explorerDecoders[0].at === 0")
     third = next(iter(ex.decode(model, PROMPT, "greedy", max_tokens=1))).candidates[2]
     part.locator(".candidate").nth(2).hover()
-    expect(part.locator(".tip")).to_contain_text(f": P = {100 * np.exp(third.logp):.1f}%, log P = {third.logp:.2f}".replace("-", "−"))
+    expect(part.locator(".tip")).to_contain_text(
+        f": P = {100 * np.exp(third.logp):.1f}%, log P = {third.logp:.2f}".replace("-", "−")
+    )
     part.get_by_role("button", name="One token back").focus()
     figure.keyboard.press("ArrowDown")
     figure.keyboard.press("ArrowDown")

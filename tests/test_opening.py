@@ -362,11 +362,11 @@ def test_what_is_typed_is_answered_as_python_answers(typing: Page, text: str) ->
 @pytest.mark.browser
 def test_a_word_that_is_pointed_at_goes_into_the_gap_of_each_lane_that_expects_it(typing: Page) -> None:
     answers, lane = typed(typing, "Anna was thirsty, so she drank a glass of water.", 2), typing.locator(".lane")
-    words = [[row["word"].lstrip("←→ ") for row in side] for side in answers[1]["sides"]][0]
+    words = [[row["text"].lstrip("←→ ") for row in side] for side in answers[1]["sides"]][0]
     lane.nth(1).locator(".bar").nth(1).hover()
     for n, other in enumerate(answers):
-        expected = [row["word"].lstrip("←→ ") for side in other["sides"] for row in side]
-        best = " / ".join(side[0]["word"].lstrip("←→ ") for side in other["sides"])
+        expected = [row["text"].lstrip("←→ ") for side in other["sides"] for row in side]
+        best = " / ".join(side[0]["text"].lstrip("←→ ") for side in other["sides"])
         expect(lane.nth(n).locator(".fills")).to_have_text(words[1] if words[1] in expected else best)
     typing.mouse.move(1, 1)
     expect(lane.nth(1).locator(".fills")).to_have_text(words[0])

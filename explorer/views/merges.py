@@ -30,9 +30,9 @@ def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
 
 def merge_rows(steps: Sequence[Merge], *, step: int) -> Drawn:
     """The words after a merge, what was joined, and why."""
-    merge = steps[step - 1]
+    merge, made = steps[step - 1], {known.piece: known for known in reversed(steps[:step])}
     rows = [
-        Strip(theme.label(word.strip("·")), tuple(_box(piece, merge.piece) for piece in after))
+        Strip(theme.label(word.strip("·")), tuple(_box(piece, made.get(piece), merge.step) for piece in after))
         for word, after in zip(merge.words, merge.after, strict=True)
     ]
     first, second = (theme.label(part) for part in merge.pair)
@@ -74,9 +74,12 @@ def reason(merge: Merge) -> str:
     return f"score {together:,} / ({a:,} · {b:,}) = {merge.score:.3g}; no other pair has a higher score"
 
 
-def _box(piece: str, new: str) -> Box:
-    note = " (just made)" if piece == new else ""
-    return Box(piece, NEW if piece == new else FIRST, f"<b>{theme.label(piece)}</b>{note}")
+def _box(piece: str, made: Merge | None, now: int) -> Box:
+    """A token, and the merge that made it."""
+    if made is None:
+        return Box(piece, FIRST, f"<b>{theme.label(piece)}</b>: in the vocabulary from the start")
+    first, second = (theme.label(part) for part in made.pair)
+    return Box(piece, NEW if made.step == now else FIRST, f"<b>{theme.label(piece)}</b>: merge {made.step}, {first} + {second}")
 
 
 def growth(steps: Sequence[Merge]) -> go.Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ WIDE = 40  # letters in a line
 GAP = 0.12
 FRAME = 3  # pixels
 FIRST, SECOND, NEW, PLAIN = 0.34, 0.53, -0.75, 0.0  # positions on the signed colour scale: two blues, orange, paper
+MARKUP = re.compile(r"</?[bi]>")
 TONES = (FIRST, SECOND, NEW, PLAIN)
 
 
@@ -152,7 +154,7 @@ def _row_data(strip: Strip) -> dict[str, Any]:
     boxes, at = [], 0
     for box in strip.boxes:
         text = theme.visible(box.text)
-        boxes.append([str(at), text, TONES.index(box.tone), box.place])
+        boxes.append([str(at), text, TONES.index(box.tone), box.place, unescape(MARKUP.sub("", box.hover))])
         at += len(text.removeprefix("##"))
     return {"name": unescape(strip.name), "more": strip.more, "boxes": boxes}
 

@@ -1,8 +1,8 @@
 // Rows of tokens as boxes: which tokens join, which blank is filled; where there is a number for each frame, its curve stands beside them.
 import { curveOf } from "./curve.js";
 
-/** A box: its key, its text, the number of its colour, and at which letter it begins where it does not follow the one before.
- * @typedef {[string, string, number, number | null]} Box */
+/** A box: its key, its text, the number of its colour, at which letter it begins where it does not follow the one before, and what it says.
+ * @typedef {[string, string, number, number | null, string]} Box */
 /** A row without boxes is a heading. @typedef {{name: string, more: string, boxes: Box[]}} Row */
 /** A row that is null is the same as in the frame before; `inks` are the colours of the letters in boxes of these `colours`.
  * @typedef {{frames: {rows: (Row | null)[], keys: string[]}[], colours: string[], inks: string[]} & Partial<import("./curve.js").Curves>} Strips */
@@ -32,7 +32,7 @@ function joinedIn(told, at, row) {
 /** @param {Strips} told @param {Row} row @param {string} n its key @param {Map<string, Record<string, string>>} joined @returns {import("./moving.js").Thing} */
 function stripOf({ colours, inks }, { name, more, boxes }, n, joined) {
   const label = { key: `name ${n}`, tag: boxes.length ? "span" : "b", name: "name", text: boxes.length ? name : `${name} ${more}`, is: { dir: "auto" } };
-  const things = boxes.map(([key, text, tone, place]) => ({ key: `box ${n} ${key}`, tag: "span", name: "box", text: text || "∅", is: { dir: "auto", "data-joins": undefined, ...joined.get(key) },
+  const things = boxes.map(([key, text, tone, place, says]) => ({ key: `box ${n} ${key}`, tag: "span", name: "box", text: text || "∅", is: { dir: "auto", "data-says": says, "data-joins": undefined, ...joined.get(key) },
     style: { "background-color": colours[tone], color: inks[tone], "--joined": colours[tone], "--joined-ink": inks[tone], "margin-left": place === null ? "0" : `${place}ch` } }));
   return { key: `row ${n}`, name: "strip", inside: [label, ...things] };
 }
