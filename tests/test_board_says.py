@@ -260,7 +260,7 @@ def test_beside_the_weights_stands_what_the_followed_token_reads_most(show: Show
 
 
 def test_before_the_weights_stand_the_vectors_of_the_cell_and_their_products(show: Show) -> None:
-    """A bar for each dimension of q and k on one scale, and the products, which add up to the score; a pointer reads one dimension of all."""
+    """A bar for each dimension of q and k on one scale, and the products, whose sum is the score; a pointer reads one dimension of all."""
     page, _ = board_at(show, "qk", layer=3, head=HEAD, row=ROW, col=COL)
     attention = traced("bert").attention[3]
     q, k = np.asarray(attention.q)[HEAD, ROW], np.asarray(attention.k)[HEAD, COL]
