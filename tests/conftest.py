@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import getpass
@@ -172,11 +173,34 @@ def window(browser: Browser) -> BrowserContext:
     return browser.new_context()
 
 
-@pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The address of the app, and the file in which every attempt to reach outside is written down: one server for all tests."""
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """All processes of a whole run share one server, which starts while they collect their tests."""
+    if node.config.args_source is node.config.ArgsSource.TESTPATHS:
+        node.workerinput["app"] = list(map(str, shared_app(node.config)))
+
+
+@functools.cache
+def shared_app(config: pytest.Config) -> tuple[str, Path]:
+    """A server that ends with this run: the address of the app, and the file of its attempts to reach outside."""
     from offline import app_server
 
+    stack = contextlib.ExitStack()
+    config.add_cleanup(stack.close)
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    return stack.enter_context(app_server(Path(folder), wait=False))
+
+
+@pytest.fixture(scope="session")
+def app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of the app, and the file in which every attempt to reach outside is written down: one server for all tests."""
+    from offline import app_server, wait_for
+
+    if shared := getattr(request.config, "workerinput", {}).get("app"):
+        address, outside = shared
+        wait_for(f"{address}/_stcore/health", None, Path(outside).with_name("log.txt"))
+        yield address, Path(outside)
+        return
     with app_server(tmp_path_factory.mktemp("app")) as served:
         yield served
 

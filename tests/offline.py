@@ -43,9 +43,9 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def server(
-    arguments: list[str], address: str, folder: Path, *, cwd: Path = ROOT, path: tuple[Path, ...] = ()
+    arguments: list[str], address: str, folder: Path, *, cwd: Path = ROOT, path: tuple[Path, ...] = (), wait: bool = True
 ) -> Iterator[Path]:
-    """Run `python -m …` with the network cut until it answers at `address`; give back the list of what it tried to reach.
+    """Run `python -m …` with the network cut; give back the list of what it tried to reach, once it answers at `address`, or at once.
 
     It runs in the folder `cwd`, and looks for packages in the folders of `path` first.
     """
@@ -57,7 +57,8 @@ def server(
     with open(log, "w") as out:
         process = subprocess.Popen([sys.executable, "-m", *arguments], cwd=cwd, env=env, stdout=out, stderr=subprocess.STDOUT)
     try:
-        wait_for(address, process, log)
+        if wait:
+            wait_for(address, process, log)
         yield outside
     finally:
         process.terminate()
@@ -71,13 +72,12 @@ def server(
 
 
 @contextlib.contextmanager
-def app_server(folder: Path) -> Iterator[tuple[str, Path]]:
+def app_server(folder: Path, *, wait: bool = True) -> Iterator[tuple[str, Path]]:
     """The app on a free port: its address, and the list of what it tried to reach."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    with server(
-        ["explorer.app.serve", "run", "app.py", "--server.port", str(port)], f"{address}/_stcore/health", folder
-    ) as outside:
+    run = ["explorer.app.serve", "run", "app.py", "--server.port", str(port)]
+    with server(run, f"{address}/_stcore/health", folder, wait=wait) as outside:
         yield address, outside
 
 
@@ -120,9 +120,10 @@ def empty_page(browser: Browser, body: str = "", **options: Any) -> Page:
     return page
 
 
-def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(address: str, process: subprocess.Popen[bytes] | None, log: Path) -> None:
+    """Until a server answers; `process` is None where another process started it."""
     for _ in range(600):
-        assert process.poll() is None, f"the server stopped: {log.read_text()[-2000:]}"
+        assert process is None or process.poll() is None, f"the server stopped: {log.read_text()[-2000:]}"
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2):
             return
         time.sleep(0.1)
