@@ -49,7 +49,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts 
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
 LONG, SAMPLED = pytest.mark.long, pytest.mark.sampled
-FEW = 6  # cases that `make test` runs of a test that is sampled
+FEW = 4  # cases that `make test` runs of a test that is sampled
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 Show = Visit = Callable[..., Page]  # the fixtures that open a page and show a board

@@ -4,36 +4,57 @@ from __future__ import annotations
 
 import ast
 import statistics
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 FILES = [*sorted((ROOT / "explorer").rglob("*.py")), *sorted((ROOT / "studies").glob("*.py")), ROOT / "app.py"]
 
 
+class Defined(NamedTuple):
+    """A function, a class, or a constant of a module."""
+
+    path: Path
+    kind: type[ast.AST]
+    name: str
+    line: int
+    length: int
+    top: bool  # whether it is a name of the module
+    signature: bool  # whether it is one of the signatures of a function below it
+
+
 @cache
-def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Every function of the package: parsed when a test asks for them, for collecting the tests takes as long in each process."""
-    return [
-        (path, node)
-        for path in FILES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    ]
+def defined() -> list[Defined]:
+    """What all files define: each is parsed once, when the first test asks, and its tree is forgotten."""
+    return [one for path in FILES for one in defined_in(path)]
 
 
-def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno + 1
+def defined_in(path: Path) -> Iterator[Defined]:
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        names = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name) and part.id.isupper()}
+        for name in sorted(names):
+            yield Defined(path, type(node), name, node.lineno, 1, top=True, signature=False)
+    tops = set(tree.body)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            signature = any(ast.unparse(mark) == "overload" for mark in node.decorator_list)
+            yield Defined(path, type(node), node.name, node.lineno, lines, node in tops, signature)
 
 
 def test_functions_are_short() -> None:
+    functions = [one for one in defined() if one.kind in (ast.FunctionDef, ast.AsyncFunctionDef)]
     long = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {length(node)} lines"
-        for path, node in functions()
-        if length(node) > 40
+        f"{path.relative_to(ROOT)}:{line} {name}: {length} lines"
+        for path, _, name, line, length, _, _ in functions
+        if length > 40
     ]
     assert long == []
-    assert statistics.median(length(node) for _, node in functions()) <= 10
+    assert statistics.median(one.length for one in functions) <= 10
 
 
 def test_files_are_short() -> None:
@@ -45,17 +66,11 @@ def test_files_are_short() -> None:
 
 def test_a_constant_has_one_value() -> None:
     """A second text under a name silently takes the place of the first."""
-    twice = []
-    for path in FILES:
-        seen: set[str] = set()
-        for node in ast.parse(path.read_text("utf-8")).body:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-            names = {
-                part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name) and part.id.isupper()
-            }
-            twice += [f"{path.name}:{node.lineno} {name}" for name in sorted(names & seen)]
-            seen |= names
-    assert twice == []
+    lines: dict[tuple[Path, str], list[int]] = {}
+    for one in defined():
+        if one.kind in (ast.Assign, ast.AnnAssign):
+            lines.setdefault((one.path, one.name), []).append(one.line)
+    assert lines and [(path.name, name, at) for (path, name), at in lines.items() if len(at) > 1] == []
 
 
 def test_registries_stand_below_what_they_list() -> None:
@@ -86,18 +101,13 @@ ALIKE = {
 LIBRARY = ("records", "text", "corruption", "nn", "models", "decoding", "analysis", "training")
 
 
-def public_names(kind: type[ast.stmt] | tuple[type[ast.stmt], ...], rooms: tuple[str, ...] = ()) -> dict[str, list[str]]:
+def public_names(kind: type[ast.stmt], rooms: tuple[str, ...] = ()) -> dict[str, list[str]]:
     """Where each public class or function is defined."""
     places: dict[str, list[str]] = {}
-    for path in FILES:
-        if rooms and not set(rooms) & set(path.relative_to(ROOT).parts[1:2]):
-            continue
-        for node in ast.parse(path.read_text("utf-8")).body:
-            signature = any(
-                ast.unparse(mark) == "overload" for mark in getattr(node, "decorator_list", ())
-            )  # of a function below it
-            if isinstance(node, kind) and not signature and not (name := getattr(node, "name", "_")).startswith("_"):
-                places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    for one in defined():
+        here = not rooms or set(rooms) & set(one.path.relative_to(ROOT).parts[1:2])
+        if here and one.kind is kind and one.top and not one.signature and not one.name.startswith("_"):
+            places.setdefault(one.name, []).append(str(one.path.relative_to(ROOT)))
     return places
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "explorer"
@@ -65,6 +66,7 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
 def imports(path: Path) -> list[tuple[int, str]]:
     """Every import with its line, also those inside functions."""
     found = []
