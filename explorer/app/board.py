@@ -164,10 +164,16 @@ def _packed(expressions: tuple[Expression, ...], labels: tuple[str, ...], make: 
     return kept(("board", *(what.text for what in expressions), *labels, *map(stamp_of, expressions), *given), make)
 
 
+def put(key: str, place: str) -> None:
+    """Send a board to a place, as an address says it: one that is drawn already, too."""
+    st.query_params[key] = place
+    st.session_state[f"{key}.puts"] = st.session_state.get(f"{key}.puts", 0) + 1
+
+
 def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace) -> dict[str, Any]:
     """Where a board begins: as the address says, else as the page does, at the token that is held, here or on another page."""
     begun = (first or {}) | ({} if row is None else {"row": row})
-    here = (key, st.session_state.get("part.turn"))
+    here = (key, st.session_state.get("part.turn"), st.session_state.get(f"{key}.puts"))
     if key not in st.session_state or st.session_state.get(f"{key}.put") != here:  # it is put there now, perhaps once more
         st.session_state[f"{key}.begin"] = placed(st.query_params.get(key, "")) or begun
         st.session_state[f"{key}.put"] = here
@@ -177,12 +183,14 @@ def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace
 
 
 def _turn_to(key: str, row: int | None) -> dict[str, int]:
-    """The row that a board is sent to, −1 where none was held yet; `turn` grows whenever it is sent, to the same row, too."""
+    """The row that a board is sent to, −1 where none was held yet; `turn` grows whenever it is sent, to the same row, too. `puts` grows
+    whenever the board is to begin again where its view says.
+    """
     before, shown, turn = st.session_state.get(f"{key}.sent", (None, -1, 0))
     if row is not None and row != before:
         shown, turn = row, turn + 1
     st.session_state[f"{key}.sent"] = (row, shown, turn)
-    return {"row": int(shown), "turn": int(turn)}
+    return {"row": int(shown), "turn": int(turn), "puts": st.session_state.get(f"{key}.puts", 0)}
 
 
 def _moved(key: str, trace: Trace) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 
-from explorer.app import deeds, hold, hosted, present, streamlit_inside
+from explorer.app import board, deeds, hold, hosted, present, streamlit_inside
 from explorer.app import tour_steps as lesson
 from explorer.app.glossary import explained
 from explorer.app.lessons import LESSONS
@@ -200,8 +200,10 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
             hold.free()
         for key, value in {**step.choices, **_own(step), **(before.controls if before else {})}.items():
             st.session_state[key] = value
-        here = {key: place for key, place in step.boards.items() if key not in st.query_params}  # an address may say where
-        st.query_params.update({**here, **(before.boards if before else {})})
+        linked = SET not in st.session_state  # the address of a link may say where
+        for key, place in {**step.boards, **(before.boards if before else {})}.items():
+            if before or not (linked and key in st.query_params):
+                board.put(key, place)
         if step.part:
             st.query_params["part"] = step.part  # an address may name the step alone
         st.session_state[SET] = number

@@ -32,11 +32,12 @@ class Tile:
     scored: bool = False
     says: str = ""
     new_line: bool = False
+    follows: bool = False  # whether it moved together with the token before it
 
     @property
     def shown(self) -> str:
-        """The text with its mark; a mask speaks for itself."""
-        return self.text if self.kind in ("kept", "masked") else f"{KINDS[self.kind][1]} {self.text}"
+        """The text with its mark; a mask speaks for itself, and of tokens that moved together the first has it."""
+        return self.text if self.kind in ("kept", "masked") or self.follows else f"{KINDS[self.kind][1]} {self.text}"
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class Placed:
 def corruption(record: Corruption) -> go.Figure:
     """Three rows of tokens: the text *x*, the model input *x̃*, and the target *ỹ*.
 
-    Each kind of change has its own colour **and** its own mark; plain tokens are unchanged. A bar below a token says that it is part
-    of the loss; a dot in *ỹ* that nothing is predicted at that position. Where *ỹ* is shorter than the text, only what is missing
-    must be generated.
+    Each kind of change has its own colour **and** its own mark; of tokens that moved together the first has it. Plain tokens are
+    unchanged. A bar below a token says that it is part of the loss; a dot in *ỹ* that nothing is predicted at that position. Where *ỹ*
+    is shorter than the text, only what is missing must be generated.
 
     You may conclude what a model must predict in one random draw of this strategy. You may not conclude how often: another seed hides
     other tokens.
@@ -95,7 +96,9 @@ def input_tiles(record: Corruption) -> list[Tile]:
     for n, (text, done) in enumerate(zip(_texts(record.source), record.action, strict=True)):
         replaced = ", ".join(theme.label(record.original.texts[i]) for i in record.origin[n]) or "nothing"
         says = f"x̃, position {n}, segment {'AB'[parts[n] > 0]}: {done}<br>replaces {replaced}"
-        tiles.append(Tile(text, done, bool(scored[n]), says, new_line=n > 0 and parts[n] != parts[n - 1]))
+        before, here = record.origin[n - 1] if n else (), record.origin[n]
+        follows = done == "moved" and bool(before and here) and here[0] == before[-1] + 1
+        tiles.append(Tile(text, done, bool(scored[n]), says, new_line=n > 0 and parts[n] != parts[n - 1], follows=follows))
     return tiles
 
 

@@ -20,7 +20,6 @@ export function ranked(place, board) {
   place.setAttribute("aria-label", `What “${readable(board.rows[row])}” reads`);
   const { best, others } = mostRead(head.alpha, row, head.m);
   const bars = [...best, ...(others > 0.0005 ? [{ col: -1, share: others }] : [])];
-  const top = Math.max(...bars.map(({ share }) => share));
   while (place.children.length > bars.length) place.lastChild?.remove();
   while (place.children.length < bars.length) place.append(document.createElement("button"));
   bars.forEach((bar, at) => {
@@ -33,7 +32,7 @@ export function ranked(place, board) {
       board.report();
     };
     button.classList.toggle("here", bar.col === col);
-    button.style.setProperty("--share", String(bar.share / top)); // the longest has all of the room
+    button.style.setProperty("--share", String(bar.share));
     if (button.dataset.name !== name) {
       button.replaceChildren(...["b", "i", "span"].map((tag) => document.createElement(tag)));
       button.dataset.name = name;

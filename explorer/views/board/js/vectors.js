@@ -43,6 +43,8 @@ function vectorFigure({ name, a, note = "" }, top) {
   const bars = (/** @type {(x: number) => boolean} */ which) => Array.from(a, (x, e) => (which(x) ? `M${e + 0.1} 1v${(-x / top).toFixed(3)}h.8V1z` : "")).join("");
   svg.setAttribute("viewBox", `0 0 ${a.length} 2`);
   svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("width", "100%");
+  svg.setAttribute("height", "4em");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", `${name}: ${a.length} numbers. ${note}`);
   for (const [sign, d] of [["hold", ""], ["above", bars((x) => x > 0)], ["below", bars((x) => x < 0)]]) {

@@ -13,7 +13,7 @@ export class MomentBoard {
   constructor(root, ask, mode) {
     this.frame = root.appendChild(element("section", "board opened")); // beside the training, whose style is no board's
     this.fold = this.frame.appendChild(element("details", ""));
-    this.title = this.fold.appendChild(element("summary", ""));
+    this.title = this.fold.appendChild(element("summary", "", "The board of this model"));
     this.place = this.fold.appendChild(element("div", ""));
     this.ask = ask;
     this.drawn = 0;

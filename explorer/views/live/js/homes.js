@@ -46,7 +46,7 @@ function recordedIn(place, told, host, bytes) {
   turned(place, place.heldBoard, told);
   place.leave = () => {
     place.heldBoard?.end();
-    place.heldBoard = place.heldTurn = place.heldMoment = null;
+    place.heldBoard = place.heldTurn = place.heldPuts = place.heldMoment = null;
   };
 }
 
@@ -57,13 +57,15 @@ function noted(board, note) {
   board.told();
 }
 
-/** To a room, to the moment and to the row that the page says. @param {any} place @param {any} board @param {any} told */
+/** To a room, to the moment, place and row that the page says. @param {any} place @param {any} board @param {any} told */
 function turned(place, board, told) {
   showRoom(board, Boolean(told.large));
   if (told.moment != null && told.moment !== place.heldMoment) board.during(told.moment, place.heldMoment == null ? (told.view ?? {}) : undefined);
+  if (place.heldPuts != null && told.puts !== place.heldPuts) board.visit(told.view);
   if (told.row >= 0 && place.heldTurn != null && told.turn !== place.heldTurn) board.turnTo(told.row);
   place.heldMoment = told.moment;
   place.heldTurn = told.turn;
+  place.heldPuts = told.puts;
 }
 
 /** A board that its model answers in the page. @param {any} place @param {any} told @param {any} host */
@@ -89,7 +91,7 @@ function liveIn(place, told, host) {
       LEFT.set(name, live.session);
       live.end();
       place.unheard?.();
-      place.heldLive = place.heldTurn = place.heldBox = place.heldTold = null;
+      place.heldLive = place.heldTurn = place.heldPuts = place.heldBox = place.heldTold = null;
     };
     void live.ready.then((drawn) => {
       if (!drawn && !live.session.header) place.heldSend({ what: "recorded" }); // the weights did not arrive: Python answers

@@ -148,23 +148,29 @@ function placesIn(line, tokens, row) {
   });
 }
 
+/** The word of a bar. @param {string} text */
+const plain = (text) => text.replace(/^[←→] /u, "");
+
 /** All lanes. */
 export class Lanes {
   /** @param {HTMLElement} root @param {LaneModel[]} models */
   constructor(root, models) {
     this.root = root.appendChild(element("div", "lanes"));
     this.lanes = models.map((model) => new Lane(this.root, model));
-    this.root.onpointerover = (event) => this.light(/** @type {Element} */ (event.target).closest(".bar")?.querySelector(".token")?.textContent ?? "");
-    this.root.onpointerleave = () => this.light("");
+    this.root.onpointerover = ({ target }) => this.#point(/** @type {Element} */ (target).closest(".bar"));
+    this.root.onpointerleave = () => this.#point(null);
   }
 
-  /** Every bar of a word stands out, and the word is in the gap: how probable each model finds it there. @param {string} word */
+  /** The word of a bar that is pointed at goes into the gap of its lane. @param {Element | null} bar */
+  #point(bar) {
+    const word = plain(bar?.children[0].textContent ?? "");
+    this.light(word);
+    for (const lane of this.lanes) lane.fill(bar && lane.bars.contains(bar) ? word : "");
+  }
+
+  /** Every bar of a word stands out: how probable each model finds it. @param {string} word */
   light(word) {
-    const plain = (/** @type {string | null} */ text) => (text ?? "").replace(/^[←→] /u, ""), one = plain(word).toLowerCase();
-    for (const lane of this.lanes) {
-      const lit = [...lane.bars.querySelectorAll(".bar")].filter((bar) => bar.classList.toggle("lit", Boolean(one) && plain(bar.children[0].textContent).toLowerCase() === one));
-      lane.fill(plain(lit[0]?.children[0].textContent ?? ""));
-    }
+    for (const bar of this.root.querySelectorAll(".bar")) bar.classList.toggle("lit", Boolean(word) && plain(bar.children[0].textContent ?? "").toLowerCase() === word.toLowerCase());
   }
 
   /** @param {string} text @param {Word[]} words @param {number} gap */

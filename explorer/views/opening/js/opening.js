@@ -350,10 +350,10 @@ export class Opening {
     this.#write([`† ${shortened(names)}: never in the training texts. What a model does with ${names.length > 1 ? "them" : "it"} says nothing about language.`, ...(offers.length ? [" Known words: ", ...offers] : [])]);
   }
 
-  /** What each model gives the word that was guessed: of two directions, the one that expects it more. */
+  /** What each model gives the word that was guessed, in each direction that it reads. */
   #judged() {
     const { lanes, yours, chips } = this.record, chip = chips.indexOf(this.guess);
-    return `“${this.guess}”: ${lanes.map(({ name, title }) => `${title} ${percent(Math.max(...yours[name][chip]))}`).join(", ")}.`;
+    return `“${this.guess}”: ${lanes.map(({ name, title }) => `${title} ${yours[name][chip].map(percent).join(" / ")}`).join(", ")}.`;
   }
 
   /** A known word instead of a strange one. @param {string} word @param {string} other */
