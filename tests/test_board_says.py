@@ -250,8 +250,7 @@ def test_beside_the_weights_stands_what_the_followed_token_reads_most(show: Show
     order = np.argsort(-row, kind="stable")
     bars = page.locator(".reads button")
     shares = [float(bar.evaluate("e => getComputedStyle(e).getPropertyValue('--share')")) for bar in bars.all()]
-    wanted = np.array([*row[order[:6]], row[order[6:]].sum()])
-    np.testing.assert_allclose(shares, wanted / wanted.max(), atol=1e-6)
+    np.testing.assert_allclose(shares, [*row[order[:6]], row[order[6:]].sum()], atol=1e-6)
     assert float(bars.nth(0).locator("span").inner_text().rstrip("%")) == pytest.approx(100 * row[order[0]], abs=0.5)
     bars.nth(2).click()
     assert page.evaluate(f"[{BOARD}.cursor.row, {BOARD}.cursor.col]") == [ROW, int(order[2])]
@@ -264,7 +263,7 @@ def test_before_the_weights_stand_the_vectors_of_the_cell_and_their_products(sho
     page, _ = board_at(show, "qk", layer=3, head=HEAD, row=ROW, col=COL)
     attention = traced("bert").attention[3]
     q, k = np.asarray(attention.q)[HEAD, ROW], np.asarray(attention.k)[HEAD, COL]
-    largest, names = max(np.abs(q).max(), np.abs(k).max()), page.locator(".vectors b")
+    largest, names = max(np.abs(q).max(), np.abs(k).max()), page.locator(".vectors .name")
     for n, wanted in enumerate((q / largest, k / largest, q * k / np.abs(q * k).max())):
         drawn = np.zeros(len(wanted))
         for path in page.locator(".vectors svg").nth(n).locator("path").all()[1:]:

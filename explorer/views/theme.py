@@ -122,7 +122,8 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
             "coloraxis2": {"colorscale": _scale(DIVERGING[mode]), "colorbar": bar},
             # Attention weights are small: by their roots.
             "coloraxis3": {"colorscale": _scale(SEQUENTIAL[mode], power=2), "colorbar": bar},
-            "hoverlabel": {"font": {"size": 15, "family": FONT, "color": ink}, "bgcolor": paper, "bordercolor": ink},
+            "hoverlabel": {"font": {"size": 15, "family": FONT, "color": paper}, "bgcolor": ink, "bordercolor": ink},
+            "barcornerradius": 3,
         }
     )
 

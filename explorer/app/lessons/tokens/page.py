@@ -37,7 +37,7 @@ def merges() -> None:
         watched = st.text_input("Words to watch", WATCHED, key="watch", bind="query-params")
     merging = learned(ORDER[kind], WAYS[way], *watched.split()[:10])
     read(merging)
-    web.show(VIEWS["merges"], merging, steps="step", below=scored)
+    web.show(VIEWS["merges"], merging, steps="step", below=scored if WAYS[way] == "score" else None)
 
 
 def scored() -> None:

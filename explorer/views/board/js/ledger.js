@@ -37,8 +37,6 @@ function products(a, ai, b, bi, d) {
   return d > 3 ? `${shown} + … (${d} products, strongest first; all in the table below)` : shown;
 }
 
-const ABSENT = "A trace does not hold the matrix, so its products are not listed.";
-
 /** The column that a station is about, where none of its cells is pointed at. */
 const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2", beside2: "n2",
   units: "u", narrow: "u", inner2: "u", add2: "s2", post2: "s2", up: "s2" });
@@ -105,7 +103,7 @@ function joined(site, i, j, dv, who) {
 }
 
 /** @param {string} who @param {string} name @param {number} j @param {number} value @param {string} how @returns {Entry} */
-const feature = (who, name, j, value, how) => ({ title: `${who}: ${name}, dimension ${j}`, lines: [how, `= ${short(value)}`, ...(name === "z" ? [] : [ABSENT])] });
+const feature = (who, name, j, value, how) => ({ title: `${who}: ${name}, dimension ${j}`, lines: [how, `= ${short(value)}`] });
 
 /** A number of a query or key after positions, or a norm, changed it. @param {string} who @param {string} name @param {number} j @param {number} before
  * @param {number} after @returns {Entry} */
@@ -156,16 +154,16 @@ function outside(site, box, station, { i, j }, who) {
   if (box === "x" && given && j < given.s[1]) return { title, lines: [...embedded(site, i, j), `x = ${short(of(given))}`] };
   const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number], own = box === "o" ? site.o : box === "s2" ? site.after : null;
   if (!b && own && j < own.s[1])
-    return { title, lines: box === "o" ? [`all heads (z) · column ${j} of W_O, + bias`, `= ${short(of(own))}`, ABSENT] : [`passed on by the model: ${short(of(own))}`] };
+    return { title, lines: box === "o" ? [`all heads (z) · column ${j} of W_O, + bias`, `= ${short(of(own))}`] : [`passed on by the model: ${short(of(own))}`] };
   if (!b || j >= (box === "u" && station === "units" && b.units ? b.units.s[1] : b.given.s[1])) return null;
   const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
   const before = entryNorm(b);
   if (box === "n1" || box === "n2") return { title, lines: [norm(before, before.x), `= ${short(of(s.first))}`] };
-  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁); gated layers multiply it by another such product`, `= ${short(of(b.units))}`, ABSENT] };
+  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁); gated layers multiply it by another such product`, `= ${short(of(b.units))}`] };
   if (box === "o" || box === "u") {
     if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
     if (b.made.a.subarray(i * b.made.s[1], (i + 1) * b.made.s[1]).every((x) => x === 0)) return { title, lines: ["Switched off: all of this output is 0."] };
-    return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
+    return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`] };
   }
   const alone = b.residual === false, added = alone ? `= ${short(of(s.total))}` : `${short(of(b.given))} + ${after(of(s.made))} = ${short(of(s.total))}`;
   if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: [alone ? "new only: without the residual connection x is not added" : "x + new", added] };

@@ -33,7 +33,7 @@ export function typeset(at, formula) {
   at.dataset.formula = formula;
   at.replaceChildren();
   for (const part of formula.split(/(\^\S+|_[A-Za-z]+)/)) {
-    if (part[0] === "_") put(at, "sub", {}, part.slice(1));
+    if (part[0] === "_") put(at, "sub", { style: "font-size:.7em" }, part.slice(1));
     else if (part[0] === "^") typeset(put(at, "sup"), part.slice(1));
     else at.append(part);
   }

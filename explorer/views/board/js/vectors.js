@@ -39,7 +39,7 @@ function vectorsOf(board) {
 
 /** One vector: its name, and a bar for each dimension, up where it is above 0. @param {Vector} vector @param {number} top */
 function vectorFigure({ name, a, note = "" }, top) {
-  const figure = document.createElement("div"), label = figure.appendChild(document.createElement("b")), svg = figure.appendChild(document.createElementNS(SVG_NAMES, "svg"));
+  const figure = document.createElement("div"), label = figure.appendChild(document.createElement("div")), svg = figure.appendChild(document.createElementNS(SVG_NAMES, "svg"));
   const bars = (/** @type {(x: number) => boolean} */ which) => Array.from(a, (x, e) => (which(x) ? `M${e + 0.1} 1v${(-x / top).toFixed(3)}h.8V1z` : "")).join("");
   svg.setAttribute("viewBox", `0 0 ${a.length} 2`);
   svg.setAttribute("preserveAspectRatio", "none");
@@ -53,7 +53,8 @@ function vectorFigure({ name, a, note = "" }, top) {
     path.style.fill = `var(--${sign})`;
   }
   svg.firstElementChild?.setAttribute("fill-opacity", ".25");
-  label.dir = "auto";
+  Object.assign(label, { dir: "auto", className: "name" });
+  label.style.fontWeight = "700";
   label.textContent = [name, note].filter(Boolean).join(" · ");
   return figure;
 }

@@ -60,7 +60,7 @@ export const sizeOf = (columns, rows, wide, high, most) => Math.max(1, Math.min(
 function nodeOf({ one, step, row, key, parent }, state, { held, hold, size, column }, stop) {
   const { x, y } = spotOf(step, row, size, column), share = Math.exp(one.logp), small = share < 0.005 ? "<1%" : `${Math.round(100 * share)}%`, words = `${one.text || "∅"}, ${percent(share)}, ${state}`;
   return { key, tag: "button", name: "node", from: parent, style: { left: `${x}px`, top: `${y}px`, "--share": `${100 * share}%` }, press: () => hold(key),
-    is: { type: "button", "data-state": state, "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key), "aria-label": words, "data-says": candidateSentence(one, true), tabindex: stop === key ? "0" : "-1" },
+    is: { type: "button", "data-state": state, "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key), "aria-label": words, "data-says": candidateSentence(one, state === "pruned" ? "kept here, dropped later" : "kept"), tabindex: stop === key ? "0" : "-1" },
     inside: [{ key: `${key} text`, tag: "b", text: one.fate === "finished" && /^<.+>$/.test(one.text) ? "end" : one.text || "∅", is: { dir: "auto" } }, { key: `${key} p`, tag: "small", text: small }] };
 }
 

@@ -38,10 +38,10 @@ export function barOf(share) {
 /** What became of a candidate, in a few words. @param {import("./decoding.js").Candidate} one */
 export const fateOf = (one) => FATES[one.fate] ?? "";
 
-/** A candidate in one sentence. @param {import("./decoding.js").Candidate} one @param {boolean} beams */
-export function candidateSentence(one, beams) {
-  const judged = one.fate === "beaten" ? (beams ? "pruned" : "another token is more probable") : (FATES[one.fate] ?? one.fate);
-  return `“${one.text}”: P = ${percent(Math.exp(one.logp))}, log P = ${rounded(one.logp)}; log P of the text with it: ${rounded(one.total)}; ${beams && one.fate === "kept" ? "kept" : judged}.`;
+/** A candidate in one sentence; of a beam that was kept in its step, `kept` says what became of it. @param {import("./decoding.js").Candidate} one @param {string} [kept] */
+export function candidateSentence(one, kept) {
+  const judged = one.fate === "beaten" ? (kept ? "pruned" : "another token is more probable") : (FATES[one.fate] ?? one.fate);
+  return `“${one.text}”: P = ${percent(Math.exp(one.logp))}, log P = ${rounded(one.logp)}; log P of the text with it: ${rounded(one.total)}; ${kept && one.fate === "kept" ? kept : judged}.`;
 }
 
 /** The texts of a search that have ended. @param {Step} step */

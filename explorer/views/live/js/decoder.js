@@ -312,7 +312,7 @@ export class LiveDecoder {
     this.stage.show(beams ? treeOf(scene) : fanOf(scene), settle, beams && drawn !== this.drawn);
     this.drawn = drawn;
     const held = this.#held(), says = judged ? sentenceOf : askedIn;
-    this.status.textContent = held ? candidateSentence(held.one, beams) : step ? says(step, this.way) : "";
+    this.status.textContent = held ? candidateSentence(held.one, beams ? "kept here" : "") : step ? says(step, this.way) : "";
     this.instead.hidden = !held;
     this.released.hidden = !this.force.length;
     const known = judged ? step : this.steps[this.at - 1]; // while a step comes, what had ended before it stays

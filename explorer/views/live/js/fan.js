@@ -29,7 +29,7 @@ function tokensOf({ steps, at, judged, own }) {
   if (!added) return [{ key: "written all", tag: "span", text: textOf(shown[shown.length - 1], own) }];
   return added.map((text, n) => {
     const taken = takenIn(shown[n]), from = taken && n === at ? `chip ${taken.id}` : undefined;
-    return { key: `written ${n} ${taken?.id}`, tag: "span", name: "token", text, from, flies: true, is: { "data-says": taken && candidateSentence(taken, false) } };
+    return { key: `written ${n} ${taken?.id}`, tag: "span", name: "token", text, from, flies: true, is: { "data-says": taken && candidateSentence(taken) } };
   });
 }
 
@@ -43,7 +43,7 @@ function rowOf(one, row, { at, judged, held, hold }) {
   const drawn = !cut && one.share !== undefined && Math.abs(one.share - p) > 1e-4, share = one.share ?? 0;
   const bars = [{ key: `p ${row}`, tag: "span", name: "fill", style: { width: `${100 * p}%` } },
     ...(drawn ? [{ key: `share ${row}`, tag: "span", name: "fill drawn", style: { width: `${100 * share}%` } }] : [])];
-  return { key: `row ${row}`, tag: "li", name: "candidate", from: at ? undefined : "strong", is: { "data-fate": fate, "data-says": candidateSentence(one, false) }, inside: [
+  return { key: `row ${row}`, tag: "li", name: "candidate", from: at ? undefined : "strong", is: { "data-fate": fate, "data-says": candidateSentence(one) }, inside: [
     { key, tag: "button", name: "token-text", text: one.text || "∅", is: { type: "button", dir: "auto", "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key) }, press: () => hold(key) },
     { key: `track ${row}`, tag: "span", name: "track", inside: bars },
     { key: `number ${one.id}`, tag: "span", name: "number", text: percent(p) + (drawn ? ` → ${percent(share)}` : "") },

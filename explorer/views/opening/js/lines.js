@@ -14,7 +14,7 @@ function linesOf({ inside, floors, lanes }) {
   return [
     [0, ["Language models learn by guessing a missing word. What is your guess?"]],
     [5, ["The longer its bar, the surer a model is. Choose your word."]],
-    [9.5, [`Press ▶ and look inside ${title}: how does it find “${top.text}”?`]],
+    [9.5, [`Look inside ${title}: how does it find “${top.text}”?`]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
     [BEATS.compare, ["Compare: a score says how well each token answers the gap. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],
