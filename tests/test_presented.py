@@ -189,6 +189,12 @@ def test_the_stations_of_a_board_are_named_on_the_wall(visit: Visit) -> None:
     assert names.count() > 10 and all(
         float(one.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 18 for one in names.all()
     )
+    here = page.locator(".board[data-state=ready] .stations [aria-current]")
+    before = here.inner_text()
+    page.keyboard.press("ArrowRight")  # before anything on the page was clicked
+    expect(here).not_to_have_text(before)
+    page.keyboard.press("ArrowLeft")
+    expect(here).to_have_text(before)
 
 
 @LONG

@@ -185,6 +185,17 @@ def test_a_chapter_is_done_once_all_its_deeds_are_and_the_time_left_shrinks_with
     assert chapter() == "Attention · 3 steps", "another tour begins anew"
 
 
+def test_a_step_begins_its_board_where_it_says_and_a_link_where_the_link_says() -> None:
+    number = next(n for n, step in enumerate(STEPS, 1) if n > 1 and step.boards and STEPS[n - 2].boards)
+    elsewhere, (place,) = "encoder.3.3.softmax.7.7", STEPS[number - 1].boards.values()
+    at = opened("attention", step=str(number), board=elsewhere)
+    assert at.query_params["board"] in (elsewhere, [elsewhere])
+    at = opened("attention", step=str(number - 1))
+    at.query_params["board"] = elsewhere  # a hand clicked there
+    at = at.run().button(key=f"tour.to.{number}").click().run()
+    assert at.query_params["board"] in (place, [place]) and at.session_state["board.begin"]["station"] == place.split(".")[3]
+
+
 def test_the_planned_pace_is_the_one_that_is_said() -> None:
     assert lesson.minutes(len(STEPS)) == len(STEPS) and lesson.MINUTES == 1
     reads = [words(f"{step.says} {step.do} {step.look} {step.know}") for step in STEPS]
