@@ -25,6 +25,7 @@ def pages() -> dict[str, list[Any]]:
         for section in SECTIONS
     }
     first, *_, last = menu
+    menu[first].append(st.Page(_tour, title="Guided tour", url_path="tour"))
     menu[first] += [st.Page(GLOSSARY, title="Glossary", url_path="glossary"), st.Page(VOTE, title="Vote", url_path="vote")]
     menu[first].append(st.Page(_front, title="Start", url_path="start", visibility="hidden"))
     menu[first].append(st.Page(_vote, title="Vote here", url_path="v", visibility="hidden"))
@@ -41,6 +42,11 @@ def pages() -> dict[str, list[Any]]:
 def _front() -> None:
     """The address /start: the front page, which has the address /."""
     streamlit_inside.go_to(LESSONS["start"].page, st.query_params.to_dict())
+
+
+def _tour() -> None:
+    """The address /tour: the first step of the guided tour."""
+    streamlit_inside.go_to(LESSONS["start"].page, {"step": "1"})
 
 
 def _vote() -> None:

@@ -20,8 +20,8 @@ RATES = (0.03, 0.1, 0.3, 1.0)  # of word2vec's pair
 MOVE = "∂L/∂%s"
 LONGEST, PIXELS = (
     0.5,
-    np.array([300.0, 280.0]),
-)  # of the plane: the longest arrow, of all vectors; its pixels in a usual picture
+    np.array([150.0, 220.0]),
+)  # of the plane: the longest arrow, of all vectors; its pixels on a telephone
 Drawn = tuple[go.Figure, tuple[str, ...]]  # a picture, and the notes below its title
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.errors import StreamlitDuplicateElementKey
 
 import explorer as ex
 from explorer.app import recorded, web
@@ -72,8 +73,11 @@ def opening_seed() -> int:
 
 
 def seeded_text() -> int:
-    """The seed of the draw of this page's text, in the parts that draw."""
-    return seeded("seed", opening_seed())
+    """The seed of the draw of this page's text, in the parts that draw; where all parts stand at once, the first of them asks for it."""
+    try:
+        return seeded("seed", opening_seed())
+    except StreamlitDuplicateElementKey:
+        return kept_seed()
 
 
 def kept_seed() -> int:

@@ -57,7 +57,7 @@ export function fanOf(scene) {
   const tokens = tokensOf(scene), list = { key: "fan", tag: "ol", name: "fan", is: { "aria-label": "Candidates for this token" }, inside: step.candidates.map((one, row) => rowOf(one, row, scene)) };
   const drawn = step.candidates.some(({ share }) => share !== undefined);
   const caption = { key: "caption", tag: "p", name: "caption", text: `The most probable tokens here, with their probability${drawn ? " → the one that they are drawn with, after temperature and cuts" : ""}.` };
-  return [textThing(scene, tokens), caption, list];
+  return [textThing(scene, tokens), list, caption]; // below, where no token flies
 }
 
 /** The candidates of a step that can be held, and the tokens that lead to each. @param {Step[]} steps @param {number} at */

@@ -76,7 +76,7 @@ export class Player {
   press() {
     const again = !this.playing && !this.played.open && this.played.count > 1;
     if (again) this.played.show(0);
-    this.play(!this.playing, again ? undefined : 0);
+    this.play(!this.playing, again ? BETWEEN : 0);
   }
 
   /** Frame after frame, or rest. @param {boolean} on @param {number} [wait] milliseconds until the first: what a hand plays moves at once */

@@ -11,6 +11,7 @@ import { shuffledAt } from "./shuffle.js";
 import { stripsAt } from "./strips.js";
 import { readable, tipsOf } from "./tip.js";
 
+const HELD = 2800, SHORT = 6; // milliseconds that a frame of so short a film stands at least
 const WORD = 130, FEW = 12; // milliseconds for each word of a frame while it plays; a film of more frames does not wait until they are read
 
 /** What a page says; each figure has more of its own. A frame that is the `same` as one before it is passed over while it plays.
@@ -67,7 +68,7 @@ export class Staged {
   /** How long the frame stands while it plays: where there are few, until its words are read. */
   get rest() {
     const { title, notes } = this.told.frames[this.at];
-    return this.count > FEW ? 0 : WORD * [title, ...notes].join(" ").split(" ").length;
+    return this.count > FEW ? 0 : Math.max(this.count > SHORT ? 0 : HELD, WORD * [title, ...notes].join(" ").split(" ").length);
   }
 
   /** @param {number} at */
