@@ -185,6 +185,7 @@ def test_a_wrong_split_strand_or_count_is_explained() -> None:
             call()
 
 
+@LONG
 def test_plain_pairs_differ_in_few_words_that_are_known() -> None:
     kinds = Counter(kind for kind, _, _ in plain_pairs())
     assert sum(count >= 20 for count in kinds.values()) >= 10 and len({pair[1:] for pair in plain_pairs()}) == len(
