@@ -1,10 +1,10 @@
 # Two commands are enough: `make app` and `make test`. Everything is installed into .venv, with the versions of constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-# Three processes, because on two cores two of them wait a third of the time, for a browser or a server. The tests of a file run
+# Four processes, because on two cores two of them wait a third of the time, for a browser or a server. The tests of a file run
 # in one of them, so that what the file prepares for them is prepared once; files that open a browser come first, so that no long
 # one is left to the end.
-PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
+PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 # Many processes of the tests import the explorer, and each would compile it again on a machine that keeps no bytecode.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest $(PARALLEL)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -39,7 +39,7 @@ app: env          ## open the explorer in a browser
 lab: env          ## open the notebooks in JupyterLab
 	$(BIN)/explorer lab
 
-# What an assertion compared is worked out where one fails: for 198 files in three processes it takes forty seconds of a core.
+# What an assertion compared is worked out where one fails: for 198 files in four processes it takes fifty seconds of a core.
 test: env-dev     ## every check, with a small fixed sample of the long ones
 	$(PYTEST) --assert=plain || { $(PYTEST) --last-failed --last-failed-no-failures=none; exit 1; }
 

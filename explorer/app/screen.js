@@ -201,7 +201,7 @@ class Screen {
     clearTimeout(this.looks);
     this.looks = setTimeout(() => this.remind(), LATE);
     const count = this.page.querySelector("[data-count]");
-    const says = scenes.length > 1 ? `${this.scene + 1} of ${scenes.length}: N` : "";
+    const says = scenes.length > 1 ? `${this.scene + 1} of ${scenes.length} · N: next` : "";
     if (count && count.textContent !== says) count.textContent = says;
   }
 

@@ -57,7 +57,7 @@ def _most_labels(record: LabelCurves, row: int) -> str:
     means = record.intervals[row, :, -1, 0]
     best, worst = (f"“{theme.printable(record.ways[int(at)])}”" for at in (np.nanargmax(means), np.nanargmin(means)))
     span = f"{best} scores highest ({np.nanmax(means):.2f}), {worst} lowest ({np.nanmin(means):.2f})"
-    return f"{theme.printable(record.tasks[row]).capitalize()}, with {record.counts[-1]} labels: {span}."
+    return f"With {record.counts[-1]} labels, {span}."
 
 
 def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:

@@ -37,8 +37,8 @@ def merge_rows(steps: Sequence[Merge], *, step: int) -> Drawn:
     ]
     first, second = (theme.label(part) for part in merge.pair)
     notes = (
-        "" if joins(merge) else "joins nothing in these words", reason(merge),
-        f"{merge.size:,} tokens in the vocabulary, {merge.fertility:.2f} tokens per word of the texts",
+        "" if joins(merge) else "not in these words", reason(merge),
+        f"a word of the texts now needs {merge.fertility:.2f} of {merge.size:,} tokens",
     )  # fmt: skip
     return rows, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes
 
@@ -68,7 +68,7 @@ def joins(merge: Merge) -> bool:
 def reason(merge: Merge) -> str:
     """Why this pair was chosen, with its numbers."""
     if merge.by == "count":
-        return f"They are neighbours {merge.score:,.0f} times, more often than any other pair"
+        return f"the most frequent pair of neighbours: {merge.score:,.0f} times"
     a, b = merge.parts
     together = round(merge.score * a * b)
     return f"score {together:,} / ({a:,} · {b:,}) = {merge.score:.3g}; no other pair has a higher score"
