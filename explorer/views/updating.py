@@ -18,10 +18,12 @@ BARS = 8  # tokens whose probabilities are drawn
 ROWS = 10  # of the embedding
 RATES = (0.03, 0.1, 0.3, 1.0)  # of word2vec's pair
 MOVE = "∂L/∂%s"
-LONGEST, PIXELS = (
+LONGEST, PIXELS, ROOM = (
     0.5,
-    np.array([150.0, 220.0]),
-)  # of the plane: the longest arrow, of all vectors; its pixels on a telephone
+    np.array([110.0, 300.0]),
+    np.array([1.9, 1.24]),
+)  # of the plane: the longest arrow, of all vectors; its
+# pixels on a telephone; how much wider it is than where its vectors are
 Drawn = tuple[go.Figure, tuple[str, ...]]  # a picture, and the notes below its title
 
 
@@ -254,10 +256,13 @@ def _arrows(figure: go.Figure, record: PairUpdate, after: PairUpdate) -> int:
     drawn = before + times * (then - before)
     names = [theme.label(f"w {record.word}"), *(theme.label(f"c {word}") for word in record.words)]
     every = np.concatenate((before, drawn))
-    spans = np.maximum(1e-6, 1.24 * np.ptp(every, axis=0))
+    spans = np.maximum(1e-6, ROOM * np.ptp(every, axis=0))
     written = [*names[:2], *(name[2:] for name in names[2:]), *[""] * 2 * len(names)]  # nothing is written on an arrow
     way = np.concatenate((before, (before + drawn) / 2, drawn)) * PIXELS / spans
     texts, sides = apart(written, way, [True] * len(way))
+    texts = [
+        "" if "left" in side else text for text, side in zip(texts, sides, strict=True)
+    ]  # there the numbers of the axis are
     for number, name in enumerate(names):
         colour = min(number, 2)
         figure.add_scatter(
