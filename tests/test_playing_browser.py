@@ -179,7 +179,7 @@ def test_a_part_that_is_clicked_in_the_matrix_is_silenced_and_seen_beside_it(vis
     ):
         parts.get_by_role("button", name=label).click()
         expect(parts.locator("[aria-pressed=true]")).to_have_attribute("aria-label", re.compile(label))
-        assert note.inner_text() == said, "a part is in a frame once its effect is there"
+        assert note.inner_text().startswith(f"{said} · "), "a part is in a frame once its effect is there"
     assert parts.get_by_role("button", name="layer 1, head 0").inner_text() == f"{bits[1, 0]:.2f}"
     page.keyboard.press("ArrowUp")  # at the edge: nothing
     for _ in range(3):
