@@ -43,7 +43,7 @@ def training(steps: Steps, *, axis: str, measured: str = LOSSES) -> go.Figure:
         figure.update_yaxes(title_text="share" if measured == SHARES else theme.printable(measured), row=2, col=1)
     figure.update_yaxes(title_text="loss (nats)", row=1, col=1)
     decades = {"dtick": 1} if axis == "log" else {}  # all other ticks would be named “2” and “5”
-    figure.update_xaxes(**theme.log_axis(axis) | decades, showticklabels=True)
+    figure.update_xaxes(**theme.log_axis(axis) | decades, showticklabels=True, unifiedhovertitle={"text": "step %{x:,}"})
     figure.update_xaxes(title_text="step", row=count, col=1)
     last = steps[-1]
     ends = " and ".join(f"{value:.3f} ({theme.printable(name)})" for name, value in last.losses.items())
@@ -67,7 +67,7 @@ def _losses(figure: go.Figure, steps: Steps) -> None:
             values != 0 if len(parts) > 1 else np.ones(len(at), bool)
         )  # a loss of exactly 0 is one that no text was asked for
         x, y, shown, label = at[counted], values[counted], _few(int(counted.sum())), theme.printable(name)
-        hover = f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>"
+        hover = f"{label}: <b>%{{y:.3f}}</b><extra></extra>"
         thin = {"mode": "lines", "line": {"width": 1}, "opacity": 0.35, "showlegend": False, "hoverinfo": "skip"}
         figure.add_scatter(x=x[shown], y=y[shown], name=f"{label}, each batch", meta=number, **thin, row=1, col=1)
         thick = {"mode": "lines", "line": {"width": 3}, "hovertemplate": hover, "showlegend": True}
@@ -90,7 +90,7 @@ def _points(figure: go.Figure, steps: Steps, name: str, place: tuple[int, int]) 
     """What was measured under one name; `place` is its colour and its panel."""
     points = [(step.step, step.metrics[name]) for step in steps if name in step.metrics]
     label = theme.printable(name)
-    hover = f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>"
+    hover = f"{label}: <b>%{{y:.3f}}</b><extra></extra>"
     look = {"mode": "lines+markers", "line": {"width": 2, "dash": "dot"}, "marker": {"size": 7}, "showlegend": True}
     x, y = np.array(points, np.float64).T
     figure.add_scatter(x=x, y=y, name=label, meta=place[0], hovertemplate=hover, **look, row=place[1], col=1)
