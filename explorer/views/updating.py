@@ -18,12 +18,9 @@ BARS = 8  # tokens whose probabilities are drawn
 ROWS = 10  # of the embedding
 RATES = (0.03, 0.1, 0.3, 1.0)  # of word2vec's pair
 MOVE = "∂L/∂%s"
-LONGEST, PIXELS, ROOM = (
-    0.5,
-    np.array([110.0, 300.0]),
-    np.array([1.9, 1.24]),
-)  # of the plane: the longest arrow, of all vectors; its
-# pixels on a telephone; how much wider it is than where its vectors are
+LONGEST = 0.5  # of where the vectors of the plane are: its longest arrow
+ROOM = np.array([1.9, 1.24])  # how much wider the plane is than that
+PIXELS = np.array([110.0, 300.0])  # of the plane on a telephone
 Drawn = tuple[go.Figure, tuple[str, ...]]  # a picture, and the notes below its title
 
 

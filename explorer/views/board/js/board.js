@@ -13,7 +13,7 @@ import { layoutOf, NARROW, thumbs, WIDE } from "./layout.js";
 import { copiedLine, entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
 import { controlsOf, restAfter, say, skeleton, tidied, typeset } from "./parts.js";
-import { fillScreen, heightOf, screenFilled } from "./room.js";
+import { fillScreen, hearRoom, heightOf, screenFilled } from "./room.js";
 import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
 import { hiddenLine, inWords, pronounIn, wordLine } from "./words.js";
@@ -463,7 +463,7 @@ export class Board {
     watch.observe(stage);
     looks.observe(stage);
     document.addEventListener("fullscreenchange", () => screenFilled(this));
-    this.undo.push(() => watch.disconnect(), () => looks.disconnect(), whenTurned(() => this.draw()));
+    this.undo.push(() => watch.disconnect(), () => looks.disconnect(), hearRoom(this), whenTurned(() => this.draw()));
   }
 
   /** @param {number} x @param {number} y @param {boolean} more */

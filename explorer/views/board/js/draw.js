@@ -191,9 +191,9 @@ export class Painter {
     const { g, s } = this, n = id === "k" ? b.c : b.r, slow = 0.45, went = Math.min(1, s.t / slow), i = s.t < slow ? 0 : Math.min(n - 1, 1 + Math.floor(((s.t - slow) / (1 - slow)) * (n - 1)));
     /** @param {Box} box */
     const row = (box) => ({ x: box.x, y: box.y + (box.h / n) * i, w: box.w, h: box.h / n });
-    const from = s.site.stream === "cross" && id !== "q" ? null : this.box(s.site.stations.includes("norm1") ? "n1" : "x"), whole = id === "k";
-    const to = whole ? { x: b.x + (b.w / n) * i, y: b.y, w: b.w / n, h: b.h } : row(b), done = i + (went < 1 ? 0 : 1);
-    this.within(b.x, b.y, whole ? (b.w / n) * done : b.w, whole ? b.h : (b.h / n) * done, () => this.picture(now, b));
+    const from = s.site.stream === "cross" && id !== "q" ? null : this.box(s.site.stations.includes("norm1") ? "n1" : "x"), column = id === "k";
+    const to = column ? { x: b.x + (b.w / n) * i, y: b.y, w: b.w / n, h: b.h } : row(b), done = i + (went < 1 ? 0 : 1);
+    this.within(b.x, b.y, column ? (b.w / n) * done : b.w, column ? b.h : (b.h / n) * done, () => this.picture(now, b));
     g.lineWidth = 2;
     g.strokeStyle = g.fillStyle = s.look[id];
     const left = from && row(from), here = left && { x: mix(left.x, to.x, went), y: mix(left.y, to.y, went), w: mix(left.w, to.w, went), h: mix(left.h, to.h, went) };

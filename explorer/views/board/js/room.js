@@ -34,14 +34,16 @@ function present(board, on) {
 /** How high a board may be: to a room, what its page and its own bar and title leave; more for two boards, which are then made smaller. @param {any} board */
 export const heightOf = ({ large, presenter, other }) => !large || (other && presenter) ? innerHeight : other ? 1.45 * innerHeight : innerHeight - ABOVE - (presenter ? 0 : LINE);
 
-/** Whether the page of a board is shown to a room, where it hears the keys of the whole page while nothing on it has the focus. @param {any} board @param {boolean} room */
+/** In a room a board hears the keys of the whole page while nothing on it has the focus. @param {any} board @returns {() => void} what ends it */
+export function hearRoom(board) {
+  const hear = (/** @type {KeyboardEvent} */ event) => board.room && board.seen && [document.body, document.documentElement].includes(/** @type {any} */ (event.target)) && board.key(event);
+  document.addEventListener("keydown", hear);
+  return () => document.removeEventListener("keydown", hear);
+}
+
+/** Whether the page of a board is shown to a room. @param {any} board @param {boolean} room */
 export function showRoom(board, room) {
   if (board.room === room) return;
   board.room = room;
   board.size();
-  const hear = (/** @type {KeyboardEvent} */ event) => board.seen && [document.body, document.documentElement].includes(/** @type {any} */ (event.target)) && board.key(event);
-  if (room) document.addEventListener("keydown", hear);
-  board.deaf?.();
-  board.deaf = () => document.removeEventListener("keydown", hear);
-  if (room) board.undo.push(board.deaf);
 }

@@ -55,7 +55,6 @@ function vectorFigure({ name, a, note = "" }, top) {
   svg.firstElementChild?.setAttribute("fill-opacity", ".25");
   Object.assign(label, { dir: "auto", className: "name" });
   label.style.fontWeight = "700";
-  label.textContent = [name, note].filter(Boolean).join(" · ");
   return figure;
 }
 
@@ -70,13 +69,15 @@ function readDimension(place, vectors, e) {
 
 /** The vectors, where the board has room for them. @param {HTMLElement} place @param {any} board */
 export function vectored(place, board) {
-  const { columns, cursor: { row, col, box }, step, layout, peek } = board, vectors = layout?.ledger?.tall && !peek && row >= 0 ? vectorsOf(board).filter((one) => one !== null) : [];
-  place.hidden = !vectors.length;
-  const now = [columns, step, row, col, box], made = /** @type {any} */ (place).made ?? [];
-  if (place.hidden || now.every((one, n) => one === made[n])) return;
+  const { columns, cursor: { row, col, box }, step, layout, peek } = board, room = Boolean(layout?.ledger?.tall) && !peek && row >= 0;
+  const now = [columns, step, row, col, box, room], made = /** @type {any} */ (place).made ?? [];
+  if (now.every((one, n) => one === made[n])) return; // most frames: nothing else is pointed at
   /** @type {any} */ (place).made = now;
+  const vectors = room ? vectorsOf(board).filter((one) => one !== null) : [];
+  place.hidden = !vectors.length;
   const sizes = vectors.map(({ a }) => Math.max(...Array.from(a, Math.abs), 1e-9)), shared = Math.max(...sizes.filter((_, n) => !vectors[n].alone));
   place.replaceChildren(...vectors.map((one, n) => vectorFigure(one, one.alone ? sizes[n] : shared)));
+  readDimension(place, vectors, -1);
   const over = (/** @type {PointerEvent} */ { target, clientX }) => {
     const svg = /** @type {Element} */ (target).closest("svg"), { left = 0, width = 1 } = svg?.getBoundingClientRect() ?? {}, many = svg?.viewBox.baseVal.width ?? 0;
     readDimension(place, vectors, svg ? Math.floor(((clientX - left) / width) * many) : -1);

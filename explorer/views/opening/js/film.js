@@ -27,9 +27,9 @@ export class Film {
     let last = performance.now();
     const frame = (/** @type {number} */ now) => {
       if (!this.playing) return;
-      if (this.seen && document.visibilityState === "visible") this.time += Math.min(STEP, Math.max(0, (now - last) / 1000));
+      if (this.seen && document.visibilityState === "visible") this.time = Math.min(until, this.time + Math.min(STEP, Math.max(0, (now - last) / 1000)));
       last = now;
-      this.told.draw(Math.min(this.time, this.length));
+      this.told.draw(this.time);
       if (this.time >= until) this.stop(false);
       else requestAnimationFrame(frame);
     };

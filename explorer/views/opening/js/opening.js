@@ -164,7 +164,7 @@ export class Opening {
     if (line !== this.lineShown) this.#write(line);
     this.lineShown = line;
     this.picture.svg.setAttribute("aria-label", line.map(String).join(""));
-    this.stills.forEach((still, n) => still.setAttribute("aria-pressed", String(STILLS.findIndex(([, end]) => time <= end + 0.5) === n)));
+    this.stills.forEach((still, n) => still.setAttribute("aria-pressed", String(STILLS.findIndex(([, end]) => time <= end) === n)));
   }
 
   /** A still of the film, for as long as wanted. @param {number} time */
@@ -204,7 +204,7 @@ export class Opening {
 
   #buttons() {
     const { playing } = this.film;
-    const waits = !playing && !this.own && Math.abs(this.film.time - FIRST) < 0.5;
+    const waits = !playing && !this.own && this.film.time === FIRST;
     this.play.replaceChildren(playing ? "❚❚" : "▶", ...(waits ? [element("span", "", " Look inside")] : []));
     this.play.setAttribute("aria-label", playing ? "Stop the film" : waits ? "Play the film: look inside" : "Play the film");
   }
