@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ expect.set_options(timeout=120_000)  # a new server's first page, beside other t
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
+LEFT = pytest.StashKey[Counter[str]]()  # how many cases of each file are left to `make test-all`
 LONG, SAMPLED = pytest.mark.long, pytest.mark.sampled
 FEW = 4  # cases that `make test` runs of a test that is sampled
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -108,22 +110,36 @@ def beyond_the_sample(items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for many in cases.values() for item in many if item not in few]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long is left to `make test-all`. Without a browser its tests are left out aloud; in CI they run and fail."""
+    left = set() if ALL else {*beyond_the_sample(items), *(item for item in items if item.get_closest_marker("long"))}
+    config.stash[LEFT] = Counter(item.path.name for item in left)
+    items[:] = [item for item in items if item not in left]
     slow = {item.path for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: item.path.name, reverse=True)  # the longest of the others begin with a late letter
     items.sort(key=lambda item: item.path not in slow)
-    for item in beyond_the_sample(items) if not ALL else []:
-        item.add_marker(pytest.mark.skip(f"a case of many, of which {FEW} are run: make test-all"))
     for item in items:
-        if not ALL and item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip("what takes long: make test-all"))
         if item.get_closest_marker("browser") and CHROMIUM is None and os.environ.get("CI") != "true":
             item.add_marker(pytest.mark.skip("no Chromium on this machine (Debian: apt-get install chromium)"))
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Every process of the tests has collected the same: any of them can say what is left."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left"] = dict(session.config.stash.get(LEFT, Counter()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[LEFT] = Counter(getattr(node, "workeroutput", {}).get("left", {}))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tables that tests made, whichever process they ran in."""
+    """What is left to the long run, and tables that tests made, whichever process they ran in."""
+    if left := terminalreporter.config.stash.get(LEFT, Counter()):
+        files = ", ".join(f"{name} {count}" for name, count in sorted(left.items()))
+        terminalreporter.section(f"{left.total():,} cases are left to make test-all (EXPLORER_TEST_ALL=1)")
+        terminalreporter.write_line(files)
     reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
     told = [(name, str(value)) for report in reports for name, value in report.user_properties if name.startswith(TABLE)]
     for section in sorted({name for name, _ in told}):

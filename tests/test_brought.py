@@ -31,7 +31,7 @@ LISTS = {  # the list of each page, and the part that is drawn: one that compute
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the visitor's own."""
     folder = tmp_path_factory.mktemp("runs") / "mine"
-    list(ex.fit("gpt2", corpus="toy", steps=4, batch=4, folder=folder, device="cpu"))
+    list(ex.fit("gpt2", corpus="microworld:400", pieces=400, steps=4, batch=4, folder=folder, device="cpu"))
     return folder
 
 

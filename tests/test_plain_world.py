@@ -24,8 +24,8 @@ from explorer.microworld.grammar.speaking import Speaker
 WORDS = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 
 
-COUNTS = {"plain": 12_000 if ALL else 8_000, "exchange": 8_000}  # texts of training
-FEW = 4_000 if ALL else 2_000  # of each strand, where each is looked at closely
+COUNTS = {"plain": 12_000, "exchange": 8_000} if ALL else {"plain": 8_000, "exchange": 6_000}  # texts of training
+FEW = 4_000 if ALL else 1_000  # of each strand, where each is looked at closely
 
 
 @cache

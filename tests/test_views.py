@@ -64,6 +64,7 @@ nouns heads-and-reason projections similar-uses unit-firings"""  # nothing that 
 NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
 BUT_TEXT = ("before-after", "states-moved")  # but for these two
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
+ODD_START = "Zebra <b>bold</b>"
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "counted": back_off(ngram.train([gpt2.tokenizer.encode(SENTENCE).ids], gpt2.tokenizer), SENTENCE),
         "odd counted": back_off(ngram.train([bert.tokenizer.encode(ODD).ids], bert.tokenizer, order=1), ODD),
         "patched": ex.analysis.patch_sweep(bert, "Anna saw it.", "Tom saw it.", answers=("she", "he"), row=1),
-        "odd patched": ex.analysis.patch_sweep(gpt2, ODD, ODD.replace("Zebra", "zebra", 1), answers=("a", "b")),
+        "odd patched": ex.analysis.patch_sweep(gpt2, ODD_START, ODD_START.replace("Zebra", "zebra", 1), answers=("a", "b")),
         "written to the vocabulary": ex.analysis.head_writes(bert, SENTENCE, layer=1, head=0, position=3),
         "odd unit": replace(ex.analysis.unit_writes(gpt2, layer=0, unit=3), origin="<b>bold", model="<b>bold"),
         "flow": ex.analysis.information_flow(gpt2, SENTENCE),
@@ -120,7 +121,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         ),
         "token update": ex.analysis.token_update(gpt2, SENTENCE),
         "masked update": ex.analysis.token_update(bert, SENTENCE, position=3),
-        "odd token update": ex.analysis.token_update(gpt2, ODD),
+        "odd token update": ex.analysis.token_update(gpt2, ODD_START),
         "smoothed": ex.analysis.smoothed_targets(gpt2, SENTENCE),
         "smoothed encoder": ex.analysis.smoothed_targets(bert, SENTENCE),
         "odd smoothed": ex.analysis.smoothed_targets(gpt2, ODD),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -38,16 +39,21 @@ def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
         raise ChoiceError(f"An {name} model is counted, not built. Use ex.fit({name!r}, …).")
     if not isinstance(size, str) or size not in system.sizes:
         raise unknown(f"size of {name}", size, system.sizes)
-    known = settings_of(name)
-    for setting in overrides:
-        if setting not in known:
-            raise unknown(f"field of {name}", setting, sorted(known))
+    check_fields(name, overrides)
     if isinstance(layers := overrides.get("layers"), int) and layers > MOST_LAYERS:
         raise ChoiceError(f"layers={repeated(layers)} must be at most {MOST_LAYERS:,}: each is built, and each takes memory.")
     try:
         return config_from({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
     except TypeError as error:
         raise ChoiceError(f"These settings do not fit {name}: {overrides} ({error}).") from error
+
+
+def check_fields(name: str, given: Iterable[str]) -> None:
+    """Refuse what is no field of the configuration of a system."""
+    known = settings_of(name)
+    for field in given:
+        if field not in known:
+            raise unknown(f"field of {name}", field, sorted(known))
 
 
 def settings_of(name: str) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from explorer.errors.elsewhere import OPTIONS
 from explorer.errors.kinds import checked
 from explorer.errors.targets import check_folder
 from explorer.errors.waiting import during
-from explorer.models.factory import settings_of
+from explorer.models.factory import check_fields, settings_of
 from explorer.models.load import build
 from explorer.models.model import TrainableModel
 from explorer.models.presets import Preset, preset, size_of
@@ -42,6 +42,7 @@ FEW_PAIRS = 0.2  # of the texts: with fewer, at most every tenth second part fol
 STEPS = 2000  # how long a preset without a number trains
 GIVEN = {"teacher", "steps", "seed", "precision", "corpus"}  # parts of a plan that are not taken from the options as they are
 LAYOUT = [field.name for field in fields(Layout)]
+LEARNED = ("tokenizer", "pieces", "whole")  # what says how a tokenizer is learned
 PLANNED = {field.name for field in fields(Plan)} - GIVEN
 
 
@@ -69,23 +70,38 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     2
     """
     system, log = preset(what.preset if isinstance(what, TrainableModel) else what), taken_log(options)
-    source = _source(system.corpus if corpus is None else corpus, options, folder)
+    chosen = system.corpus if corpus is None else corpus
     if isinstance(what, str) and system.objective == "counting":
-        return fit_ngram(system, source, options, steps=steps, seed=seed, folder=folder)
+        _check_counted(options)
+        return fit_ngram(system, _source(chosen, options, folder), options, steps=steps, seed=seed, folder=folder)
     planned = {name: options.pop(name) for name in PLANNED & options.keys()}
     wanted = planned.pop("objective", system.objective)
     options.setdefault("teacher", system.teacher if entry_of(wanted).taught else None)
     teacher, objective = learns_from(system, wanted, options.pop("teacher"))
-    model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
     entry, sized = entry_of(objective), size if isinstance(what, str) else size_of(what.preset, asdict(what.config))
     new = isinstance(what, str) and not (teacher and entry.discriminator)
-    tiny, packable = sized == "tiny" and wanted == system.objective, entry.packable and source.tokenizer is None
-    usual, given = _usual(system, tiny, planned, new=new, packable=packable), {} if steps is None else {"steps": steps}
-    settings = {"steps": STEPS, **usual, **planned, **given, "seed": seed, "precision": pick_autocast(precision, model.device)}
-    examples = _examples(source, model, entry, packing=bool(settings.get("packed")))
+    usual = _usual(system, sized == "tiny" and wanted == system.objective, planned, new=new, packable=entry.packable)
+    given = {} if steps is None else {"steps": steps}
+    plan = Plan(objective, **{"strategy": entry.usual_strategy, "steps": STEPS, **usual, **planned, **given, "seed": seed})
+    _check_names(what, system, teacher, options)  # what cannot be done is said before texts are read, which takes long
+    source = _source(chosen, options, folder)
+    model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
+    plan = replace(plan, packed=plan.packed and ("packed" in planned or source.tokenizer is None))
+    examples = _examples(source, model, entry, packing=plan.packed)
     read: dict[str, Any] = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
-    plan = Plan(objective, settings.pop("strategy", entry.usual_strategy), **settings, **read)
+    plan = replace(plan, precision=pick_autocast(precision, model.device), **read)
     return _run(model, examples, plan, folder, source, teacher, log)
+
+
+def _check_names(what: str | TrainableModel, system: Preset, teacher: Teacher | None, options: Mapping[str, Any]) -> None:
+    """Refuse options that are neither of the texts nor of the model: one that exists keeps its shape, a student checks its own."""
+    names = [name for name in options if name not in (*LAYOUT, "held")]
+    if isinstance(what, TrainableModel) and names:
+        foreign = [f"{name} is called {OPTIONS[name]} here" for name in names if name in OPTIONS]
+        why = "; ".join(foreign) or f"{', '.join(names)} cannot be changed"
+        raise ChoiceError(f"A model that exists keeps its shape: {why}.")
+    if teacher is None:
+        check_fields(system.name, [name for name in names if name not in LEARNED])
 
 
 def _run(  # noqa: PLR0913
@@ -163,14 +179,10 @@ def _model(
 ) -> TrainableModel:
     """The model to train: the one that was given, a teacher's student, or a new one with a tokenizer learned from the texts."""
     if isinstance(what, TrainableModel):
-        if options:
-            foreign = [f"{name} is called {OPTIONS[name]} here" for name in options if name in OPTIONS]
-            why = "; ".join(foreign) or f"{', '.join(options)} cannot be changed"
-            raise ChoiceError(f"A model that exists keeps its shape: {why}.")
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)
-    shape = {name: value for name, value in options.items() if name not in ("tokenizer", "pieces", "whole")}
+    shape = {name: value for name, value in options.items() if name not in LEARNED}
     tokenizer = options.get("tokenizer", corpus.tokenizer)
     learned = options.get("tokenizer") is None or isinstance(tokenizer, str)
     if "vocab" in options and learned:
@@ -189,6 +201,14 @@ def _model(
     return build(what, size=size, tokenizer=tokenizer, precision="float32", **given, **shape)
 
 
+def _check_counted(options: Iterable[str]) -> None:
+    """Refuse options that are neither of the texts nor of counting."""
+    known = ("tokenizer", "pieces", "portions", "held", *COUNTED)
+    for name in options:
+        if name not in (*known, *LAYOUT):
+            raise unknown("setting of ngram", name, known)
+
+
 def fit_ngram(
     system: Preset, corpus: Corpus, options: dict[str, Any], *, steps: int | None, seed: int, folder: str | Path | None
 ) -> CountingRun:
@@ -203,9 +223,6 @@ def fit_ngram(
         tokenizer = learned_tokenizer(system, corpus, size, tokenizer)
     options |= {} if steps is None else {"portions": steps}
     renamed = {"steps" if name == "portions" else name: value for name, value in options.items()}
-    for name in renamed:
-        if name not in COUNTED:
-            raise unknown("setting of ngram", name, ("tokenizer", "pieces", "portions", "held", *COUNTED[1:]))
     ends = edge(tokenizer)
     with during("Tokenizing the texts"):
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, tokenizer)]
@@ -234,6 +251,6 @@ def _examples(corpus: Corpus, model: TrainableModel, objective: Objective, *, pa
     return packed(examples, separator, model.longest - FRAME) if packing and separator is not None else examples
 
 
-COUNTED = ("steps", "order", "smoothing", "checks")
+COUNTED = ("order", "smoothing", "checks")
 PIECES = {"tiny": 2000, "mini": 4000, "small": 8000, "base": 30_000}
 WHOLE = {"mini": 50}  # in models of this size a word of our own corpora that occurs so often is one token
