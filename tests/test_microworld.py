@@ -42,7 +42,7 @@ POS = {"NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "DET", "ADP", "CCON
 
 @lru_cache
 def told_in(version: str) -> tuple[Story, ...]:
-    return tuple(labelled(len(sample(3000, 1500) if version == VERSION else sample(6000, 1200)), 0, version=version))
+    return tuple(labelled(3000 if version == VERSION else len(sample(6000, 1200)), 0, version=version))
 
 
 told = partial(told_in, VERSION)

@@ -75,14 +75,14 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
         _check_counted(options)
         return fit_ngram(system, _source(chosen, options, folder), options, steps=steps, seed=seed, folder=folder)
     planned = {name: options.pop(name) for name in PLANNED & options.keys()}
+    planned |= {} if steps is None else {"steps": steps}
     wanted = planned.pop("objective", system.objective)
     options.setdefault("teacher", system.teacher if entry_of(wanted).taught else None)
     teacher, objective = learns_from(system, wanted, options.pop("teacher"))
     entry, sized = entry_of(objective), size if isinstance(what, str) else size_of(what.preset, asdict(what.config))
     new = isinstance(what, str) and not (teacher and entry.discriminator)
     usual = _usual(system, sized == "tiny" and wanted == system.objective, planned, new=new, packable=entry.packable)
-    given = {} if steps is None else {"steps": steps}
-    plan = Plan(objective, **{"strategy": entry.usual_strategy, "steps": STEPS, **usual, **planned, **given, "seed": seed})
+    plan = Plan(objective, seed=seed, **{"strategy": entry.usual_strategy, "steps": STEPS, **usual, **planned})
     _check_names(what, system, teacher, options)  # what cannot be done is said before texts are read, which takes long
     source = _source(chosen, options, folder)
     model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
