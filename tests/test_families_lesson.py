@@ -315,7 +315,10 @@ def test_a_doubled_width_makes_feed_forward_layers_about_four_times_as_large(nam
     assert f"{before:,}" in question.question
 
 
-def test_training_without_the_mask_is_the_same_training_but_for_the_mask() -> None:
+def test_training_without_the_mask_is_the_same_training_but_for_the_mask(
+    gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unmasked.runs, "preset_tokenizer", lambda _: gpt2.tokenizer)  # the study learns one from all stories
     size = unmasked.SIZE.but(steps=2, batch=2, checks=2, stories=20, held_out=2, length=16, dim=16, seeds=(0,))
     batches = [unmasked.begun(masked, 0, size).batch(1) for masked in (True, False)]
     assert np.array_equal(batches[0].source, batches[1].source) and np.array_equal(batches[0].labels, batches[1].labels)

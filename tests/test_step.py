@@ -53,7 +53,7 @@ def compared(model: TransformerModel, seed: int = 1) -> None:
     single = torch.tensor(model.logits(ids)[4:]).log_softmax(-1)
     rounding = float((single - truth).abs().max())  # of the whole forward in float32: more in some shapes than in others
     assert rounding <= 1e-3
-    torch.testing.assert_close(torch.tensor(scores).log_softmax(-1).double(), truth, atol=max(1e-5, 4 * rounding), rtol=1e-5)
+    torch.testing.assert_close(torch.tensor(scores).log_softmax(-1).double(), truth, atol=max(1e-5, 10 * rounding), rtol=1e-5)
     assert preallocated.length == 24
 
 
@@ -130,4 +130,4 @@ def test_beams_give_the_scores_of_their_texts_and_their_cross_attention(number: 
 def _assert_near(quick: np.ndarray, plain: np.ndarray, truth: np.ndarray) -> None:
     """Assert that one is as near to what double precision computes as the other; some shapes round more than others."""
     rounding = float(np.abs(plain - truth).max())
-    assert quick.shape == plain.shape and rounding < 0.01 and np.abs(quick - truth).max() <= max(1e-5, 4 * rounding)
+    assert quick.shape == plain.shape and rounding < 0.01 and np.abs(quick - truth).max() <= max(1e-5, 10 * rounding)

@@ -74,23 +74,31 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     if isinstance(what, str) and system.objective == "counting":
         _check_counted(options)
         return fit_ngram(system, _source(chosen, options, folder), options, steps=steps, seed=seed, folder=folder)
-    planned = {name: options.pop(name) for name in PLANNED & options.keys()}
-    planned |= {} if steps is None else {"steps": steps}
+    planned = {name: options.pop(name) for name in PLANNED & options.keys()} | ({} if steps is None else {"steps": steps})
     wanted = planned.pop("objective", system.objective)
     options.setdefault("teacher", system.teacher if entry_of(wanted).taught else None)
     teacher, objective = learns_from(system, wanted, options.pop("teacher"))
-    entry, sized = entry_of(objective), size if isinstance(what, str) else size_of(what.preset, asdict(what.config))
-    new = isinstance(what, str) and not (teacher and entry.discriminator)
-    usual = _usual(system, sized == "tiny" and wanted == system.objective, planned, new=new, packable=entry.packable)
-    plan = Plan(objective, seed=seed, **{"strategy": entry.usual_strategy, "steps": STEPS, **usual, **planned})
+    plan = _plan(what, system, size, wanted, objective, planned | {"seed": seed}, taught=teacher is not None)
     _check_names(what, system, teacher, options)  # what cannot be done is said before texts are read, which takes long
     source = _source(chosen, options, folder)
     model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
     plan = replace(plan, packed=plan.packed and ("packed" in planned or source.tokenizer is None))
-    examples = _examples(source, model, entry, packing=plan.packed)
+    examples = _examples(source, model, entry_of(objective), packing=plan.packed)
     read: dict[str, Any] = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
     plan = replace(plan, precision=pick_autocast(precision, model.device), **read)
     return _run(model, examples, plan, folder, source, teacher, log)
+
+
+def _plan(  # noqa: PLR0913
+    what: str | TrainableModel, system: Preset, size: str, wanted: str, objective: str, planned: dict[str, Any], *, taught: bool
+) -> Plan:
+    """The plan before there are texts: what was given, and of the rest what is usual for the preset."""
+    entry, sized = entry_of(objective), size if isinstance(what, str) else size_of(what.preset, asdict(what.config))
+    new = isinstance(what, str) and not (taught and entry.discriminator)
+    settings = (
+        _usual(system, sized == "tiny" and wanted == system.objective, planned, new=new, packable=entry.packable) | planned
+    )
+    return Plan(objective, **{"strategy": entry.usual_strategy, "steps": STEPS, **settings})
 
 
 def _check_names(what: str | TrainableModel, system: Preset, teacher: Teacher | None, options: Mapping[str, Any]) -> None:
