@@ -98,8 +98,8 @@ def spans() -> None:
 
 page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
-    name = chosen_model(lab.fillers(), "masked", label="Model and tokenizer", box="story")
+    name = chosen_model(lab.fillers(), "masked", box="story")
+    text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params", icon=":material/edit:")
 model = opened(name)
 tokens = read(lambda: model.tokens(text))
 with page.bar:
