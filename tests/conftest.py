@@ -51,7 +51,7 @@ TABLE = "table: "  # so begins the name of what a test records to be printed at 
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
 LEFT = pytest.StashKey[Counter[str]]()  # how many cases of each file are left to `make test-all`
 LONG, SAMPLED = pytest.mark.long, pytest.mark.sampled
-FEW = 4  # cases that `make test` runs of a test that is sampled
+FEW = 3  # cases that `make test` runs of a test that is sampled
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 Show = Visit = Callable[..., Page]  # the fixtures that open a page and show a board

@@ -1,9 +1,9 @@
 export default function ({ data, parentElement, setTriggerValue }) {
   const page = parentElement.ownerDocument || document, main = page.querySelector(data.main), now = `${data.step} ${data.done}`;
-  const held = page.tour || (page.tour = { marked: {} }), GAP = 20, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
+  const held = page.tour || (page.tour = { marked: {} }), GAP = 20, NEAR = 9, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
   const CARD = "[class*=st-key-card-]", MARKS = ["data-toured", "data-asked", "data-looked"];
   const FRAME = "[data-toured] { outline: 3px solid var(--st-primary-color, #1f66a8); border-radius: 6px; }";  // within a component
-  if (held.step !== data.step) Object.assign(held, { step: data.step, again: data.done });  // one comes back to what is done as to what is not
+  if (held.step !== data.step) Object.assign(held, { step: data.step, again: data.done, focus: Boolean(held.step) });  // one comes back to what is done as to what is not
   const seen = one => one.offsetHeight && one.getBoundingClientRect().top > -OUTSIDE;
   const all = selector => [...page.querySelectorAll(data.block)].flatMap(block => [...block.querySelectorAll(selector)]).filter(seen);
   const within = (box, inner) => [...box.querySelectorAll("*")].flatMap(one => [...(one.shadowRoot?.querySelectorAll(inner) ?? [])]);
@@ -32,7 +32,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const below = card && card.width > innerWidth / 2, set = (name, value) => page.documentElement.style.setProperty(name, `${value}px`);
     set("--sheet", below ? card.height : 0);
     set("--bar", under);
-    const top = HEADER + under + (stuck && control?.closest(".st-key-bar") || follows ? title?.offsetHeight ?? 0 : 0) + GAP;
+    const top = HEADER + under + (stuck && control?.closest(".st-key-bar") || follows ? title?.offsetHeight ?? 0 : 0) + NEAR;  // no line above it is seen in part
     return { stuck, below, top, foot: (below ? card.top : innerHeight) - GAP };
   };
   const arrive = (control, picture) => {  // as much of both as there is room for
@@ -61,7 +61,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const { selector, top } = held.pressed || {}, one = selector && controlsOf(selector)[0], by = one ? one.getBoundingClientRect().top - top : 0;
     if (Math.abs(by) > 2) main.scrollBy(0, by);
   };
+  const focus = () => {  // the button that was pressed is gone: the Tab key goes on from the card
+    const card = page.querySelector(".st-key-tour");
+    if (!held.focus || !card || page.activeElement !== page.body) return;
+    Object.assign(card, { tabIndex: -1 }).focus({ preventScroll: true });
+    held.focus = false;
+  };
   const go = () => {
+    focus();
     const controls = data.controls.flatMap(controlsOf), control = controls[0], pictures = all(data.pictures);
     if (!control) return;
     mark("data-toured", [control]);

@@ -12,6 +12,7 @@ from typing import Any
 
 from explorer.app import deeds, streamlit_inside
 from explorer.app.lessons import LESSONS, SENTENCE
+from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.start import questions as start
 from explorer.app.lessons.vectors import questions as vectors
 from explorer.app.prose import filled
@@ -89,7 +90,13 @@ def minutes(count: int) -> int:
 
 def _step(entry: dict[str, Any]) -> TourStep:
     """A step of the file, with the texts of the lessons in its gaps."""
-    gaps = {"sentence": SENTENCE, "start": start.TEXT, "word": start.WORD, "parallel": vectors.PARALLEL}
+    gaps = {
+        "sentence": SENTENCE,
+        "start": start.TEXT,
+        "word": start.WORD,
+        "parallel": vectors.PARALLEL,
+        "story": corruption.STORY,
+    }
     texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
     texts |= {
         "done": tuple(filled(deed, gaps) for deed in entry.get("done", ())),

@@ -38,7 +38,7 @@ def merge_rows(steps: Sequence[Merge], *, step: int) -> Drawn:
     first, second = (theme.label(part) for part in merge.pair)
     notes = (
         "" if joins(merge) else "not in these words", reason(merge),
-        f"a word of the texts now needs {merge.fertility:.2f} of {merge.size:,} tokens",
+        f"vocabulary: {merge.size:,} tokens · a word of the texts needs {merge.fertility:.2f} of them",
     )  # fmt: skip
     return rows, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes
 

@@ -51,7 +51,6 @@ def mask_question(measured: HeldLosses) -> Exercise:
         loss_after=after.mean(),
         rises=int((after > before).sum()),
         count=before.size,
-        uniform=np.log(measured.vocabulary),
     )
 
 

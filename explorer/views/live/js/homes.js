@@ -61,7 +61,10 @@ function noted(board, note) {
 function turned(place, board, told) {
   showRoom(board, Boolean(told.large));
   if (told.moment != null && told.moment !== place.heldMoment) board.during(told.moment, place.heldMoment == null ? (told.view ?? {}) : undefined);
-  if (place.heldPuts != null && told.puts !== place.heldPuts) board.visit(told.view);
+  if (place.heldPuts != null && told.puts !== place.heldPuts) {
+    board.held = [];
+    board.visit(told.view);
+  }
   if (told.row >= 0 && place.heldTurn != null && told.turn !== place.heldTurn) board.turnTo(told.row);
   place.heldMoment = told.moment;
   place.heldTurn = told.turn;

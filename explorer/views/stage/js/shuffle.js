@@ -12,7 +12,7 @@ const LINE = 150; // letters that a line of a wall has room for
 export function shuffledAt({ texts, order, changed, large }, at) {
   const own = texts.map((_, n) => n), read = at ? order : own, wide = texts.map((text) => [...text].length + 2), every = sum(wide);
   const chips = read.map((n) => {
-    const bars = changed.map(({ colour, shares }, way) => ({ key: `bar ${n} ${way}`, tag: "i", style: { background: colour, height: `${shares[n] === null ? 0 : Math.max(2, Math.round(HIGH * shares[n]))}px` } })); // a change of 0 is a line, too
+    const bars = changed.map(({ colour, shares }, way) => ({ key: `bar ${n} ${way}`, tag: "i", style: { background: colour, height: `${shares[n] === null || !at ? 0 : Math.max(2, Math.round(HIGH * shares[n]))}px` } })); // nothing has changed before they fly; a change of 0 is a line
     const below = { key: `bars ${n}`, name: "bars", inside: bars };
     return { key: `chip ${n}`, name: "chip", style: { "flex-grow": String(wide[n]) }, is: { "data-says": changed.map(({ says }) => says[n]).join("; ") }, inside: [{ key: `word ${n}`, tag: "b", text: texts[n], is: { dir: "auto" } }, ...(bars.length ? [below] : [])] };
   });
