@@ -31,8 +31,8 @@ def waits(key: str) -> bool:
 
 
 def gives_away(draw: Callable[[], Any], question: Exercise, key: str) -> bool:
-    """Whether a picture that is drawn at once would answer its own question: then the guess is offered, not asked."""
-    return core.asks(key) and not (present.on() or waits(key) or known(key)) and bool(spots(draw(), question.options))
+    """Whether a picture that is drawn at once would answer its own question: then the guess is offered, and a room makes it first."""
+    return core.asks(key) and not (waits(key) or known(key)) and bool(spots(draw(), question.options))
 
 
 def offer(question: Exercise, key: str) -> None:

@@ -101,7 +101,8 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     asked = around.question()
-    offered = asked if asked is not None and guessing.gives_away(partial(view, record), *asked) else None
+    spoils = asked is not None and guessing.gives_away(partial(view, record), *asked)
+    offered = asked if spoils and not present.on() else None
     asked = None if offered else asked
     above, picture, aside, words = _laid(name, around, beside=asked is not None)
     if offered is not None and not any(map(_to_choose, view.controls(record).values())):
@@ -109,7 +110,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             guessing.offer(*offered)
         offered = None
     if asked is not None:
-        waits = guessing.waits(asked[1])
+        waits = spoils or guessing.waits(asked[1])
         with above if waits and not around.wide and not present.on() else aside:  # shown to a room, it never moves
             if not guessing.answered(*asked) and waits:
                 _waiting(view, view(record), name, (picture, words), asked)

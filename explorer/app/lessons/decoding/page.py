@@ -43,9 +43,12 @@ def growing() -> None:
 
 
 def bars(prefix: tuple[int, ...]) -> None:
-    """The next token, and buttons to continue with one of them and to go back."""
+    """The text so far, the next token, and buttons to continue with one of them and to go back."""
     next_token = desk.distribution(name, text, prefix)
     here = read(next_token)
+    forced = plain(model.tokenizer.decode(prefix))
+    with st.container(key="so.far"):
+        st.markdown(f"{plain(text)}{f' **{forced}**' * bool(forced)} ▁▁▁")
 
     def clicked(point: dict[str, Any]) -> None:
         desk.take("path", prefix, here, int(point["y"]))
@@ -54,22 +57,20 @@ def bars(prefix: tuple[int, ...]) -> None:
     kept = ("temperature", "top_p")
     web.show(
         VIEWS["next-piece"], next_token, key=str(len(prefix)), click=clicked, first=kept, beside=partial(forcing, here, prefix),
-        question=question, below=partial(desk.computed, name, text, prefix), wide=True,
+        question=question, below=partial(desk.computed, name, text, prefix),
     )  # fmt: skip
 
 
 def forcing(here: Distribution, prefix: tuple[int, ...], chosen: dict[str, Any]) -> None:
-    """What is written so far, and the tokens to go on with."""
-    if prefix:
-        forced = plain(model.tokenizer.decode(prefix))
-        st.markdown(f"Your text: {plain(text)}" + (f" **{forced}**" if forced else ""))
+    """The tokens to go on with, as buttons for the keyboard (a hand clicks their bars), and the ways back."""
     shares = here.cut(chosen["temperature"])[0]
     with st.container(horizontal=True, gap="small"):
-        for rank in range(8):
-            label = f"{plain(theme.plain(here.texts[rank]))} {shares[rank]:.0%}"
-            st.button(label, key=f"force.{rank}", on_click=force, args=(prefix, (*prefix, int(here.ids[rank]))))
         st.button("Back", key="force.back", on_click=force, args=(prefix, prefix[:-1]), disabled=not prefix)
         st.button("From the start", key="force.none", on_click=force, args=(prefix, ()), disabled=not prefix)
+        with st.container(horizontal=True, gap="small", width="content", key="forcing"):
+            for rank in range(8):
+                label = f"{plain(theme.plain(here.texts[rank]))} {shares[rank]:.0%}"
+                st.button(label, key=f"force.{rank}", on_click=force, args=(prefix, (*prefix, int(here.ids[rank]))))
 
 
 def force(prefix: tuple[int, ...], path: tuple[int, ...]) -> None:
@@ -80,8 +81,8 @@ def force(prefix: tuple[int, ...], path: tuple[int, ...]) -> None:
 
 def next_tokens() -> None:
     """Which token comes next, after a guess."""
-    say(PROSE("next tokens"))
     bars(read(lambda: desk.chosen_tokens("path")))
+    say(PROSE("next tokens"))
 
 
 def searching() -> None:
