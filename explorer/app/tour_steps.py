@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer.app import deeds, streamlit_inside
 from explorer.app.lessons import LESSONS, SENTENCE
-from explorer.app.lessons.corruption import questions as corruption
+from explorer.app.lessons.first_cell import STORY
 from explorer.app.lessons.start import questions as start
 from explorer.app.lessons.vectors import questions as vectors
 from explorer.app.prose import filled
@@ -95,7 +95,7 @@ def _step(entry: dict[str, Any]) -> TourStep:
         "start": start.TEXT,
         "word": start.WORD,
         "parallel": vectors.PARALLEL,
-        "story": corruption.STORY,
+        "story": STORY,
     }
     texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
     texts |= {

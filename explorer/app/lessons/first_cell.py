@@ -11,6 +11,10 @@ from explorer.errors import ExplorerError
 
 NOISE = "What a model does with these tokens says nothing about language."
 SENTENCE = "The dog did not cross the river because it was too tired."
+STORY = (  # of several sentences, for what hides spans and moves sentences
+    "Anna had a white animal. The animal didn't cross the street because it was too tired. "
+    "Anna gave the animal some milk. Then it crossed the street."
+)
 
 
 @dataclass(frozen=True)

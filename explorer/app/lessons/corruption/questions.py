@@ -7,16 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.app.exercises import plain
+from explorer.app.lessons.first_cell import STORY as STORY
 from explorer.app.prose import prose
 from explorer.records import Corruption, Curve, Curves, Exercise, GapSentences, Guess, Rates, SpanLengths
 from explorer.views.titles import titled
 
 PROSE = prose("corruption")
 
-STORY = (
-    "Anna had a white animal. The animal didn't cross the street because it was too tired. "
-    "Anna gave the animal some milk. Then it crossed the street."
-)
 HIDDEN, AROUND = "milk", 7  # the word that is hidden at first, and tokens on each side of a gap that a question quotes
 PRESETS = {  # L2, L1, L4
     "Cloze test": "After such a late night working on my project, it was hard to wake up this morning!",
