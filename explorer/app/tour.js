@@ -1,6 +1,6 @@
 export default function ({ data, parentElement, setTriggerValue }) {
   const page = parentElement.ownerDocument || document, main = page.querySelector(data.main), now = `${data.step} ${data.done}`;
-  const held = page.tour || (page.tour = { marked: {} }), GAP = 20, NEAR = 9, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
+  const held = page.tour || (page.tour = { marked: {} }), GAP = 20, NEAR = 12, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
   const CARD = "[class*=st-key-card-]", MARKS = ["data-toured", "data-asked", "data-looked"];
   const FRAME = "[data-toured] { outline: 3px solid var(--st-primary-color, #1f66a8); border-radius: 6px; }";  // within a component
   if (held.step !== data.step) Object.assign(held, { step: data.step, again: data.done, focus: Boolean(held.step) });  // one comes back to what is done as to what is not
@@ -32,7 +32,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const below = card && card.width > innerWidth / 2, set = (name, value) => page.documentElement.style.setProperty(name, `${value}px`);
     set("--sheet", below ? card.height : 0);
     set("--bar", under);
-    const top = HEADER + under + (stuck && control?.closest(".st-key-bar") || follows ? title?.offsetHeight ?? 0 : 0) + NEAR;  // no line above it is seen in part
+    const top = HEADER + under + (stuck && control?.closest(".st-key-bar") || follows ? (title?.offsetHeight ?? 0) + (title?.offsetHeight > NEAR ? NEAR : 0) : 0) + NEAR;  // no line above it is seen in part
     return { stuck, below, top, foot: (below ? card.top : innerHeight) - GAP };
   };
   const arrive = (control, picture) => {  // as much of both as there is room for

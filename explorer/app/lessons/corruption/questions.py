@@ -107,11 +107,13 @@ def guess_question(record: Guess, place: int) -> Exercise:
 
 
 def _around(record: Guess, place: int) -> str:
-    """The tokens that the model reads around a hidden position, which is a gap here."""
-    read, low, high = record.corruption.source.texts, max(0, place - AROUND), place + 1 + AROUND
-    texts = [plain(text) for text in (*read[low:place], "", *read[place + 1 : high])]
-    texts[place - low] = "___"
-    return f"{'… ' if low else ''}{' '.join(texts)}{' …' if high < len(read) else ''}"
+    """The tokens that the model reads around a hidden position, which is a gap here; [CLS] and [SEP] are no words of the text."""
+    read = record.corruption.source
+    marks = {n for n, special in enumerate(read.special) if special and record.corruption.original.special[n]}
+    low, high = (min(max(0, at), len(read)) for at in (place - AROUND, place + 1 + AROUND))
+    texts = ["___" if n == place else plain(read.texts[n]) for n in range(low, high) if n not in marks]
+    before, after = ({*range(*ends)} <= marks for ends in ((0, low), (high, len(read))))
+    return f"{'' if before else '… '}{' '.join(texts)}{'' if after else ' …'}"
 
 
 def exercises(
