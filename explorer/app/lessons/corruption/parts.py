@@ -28,6 +28,7 @@ from explorer.views.guess import place_name
 
 PROSE = prose("corruption")
 
+TOURED = "water"  # the blank of the text in the tour
 FILLS = "bert"  # with which the page opens
 NEW = Call(ex.microworld.texts, 20, 3, "validation")  # stories unrelated to the text
 
@@ -178,7 +179,9 @@ def skipgrams(text: str, seed: int) -> Call:
 def first_hidden(words: list[str]) -> int:
     """The word that is hidden first: the blank of a text of the lesson, or the word in the middle; never a sign."""
     written = [n for n, word in enumerate(words) if any(letter.isalnum() for letter in word)] or list(range(len(words)))
-    return next((n for n in written if words[n].lower() in questions.BLANKED), written[len(written) // 2] if written else 0)
+    return next(
+        (n for n in written if words[n].lower() in (*questions.BLANKED, TOURED)), written[len(written) // 2] if written else 0
+    )
 
 
 def told_apart(words: list[str]) -> list[str]:

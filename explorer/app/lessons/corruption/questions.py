@@ -23,15 +23,7 @@ PRESETS = {  # L2, L1, L4
     "Memorised": "Because darling I'm a nightmare dressed like a daydream.",
     "In the text": "Anna had a brown dog. The dog was hungry, so Anna gave the dog some milk.",
 }
-BLANKED = (
-    "night",
-    "34",
-    "hollywood",
-    "capital",
-    "nightmare",
-    "milk",
-    "water",
-)  # the blank of each of these texts, and of the tour's
+BLANKED = ("night", "34", "hollywood", "capital", "nightmare", "milk")  # the blank of each of these texts
 PAIRS_OF = "In the evening Anna went home with her friend, because she was tired and wanted to sleep."
 CUT = {  # why a length in a text is not always the one that was drawn
     "spanbert": "The last span is cut when enough is hidden, and a span ends where the text ends; both matter more in a short text.",
