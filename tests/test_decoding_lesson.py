@@ -88,10 +88,11 @@ def test_no_name_of_a_tree_lies_on_another_on_a_telephone(pruned: int, gpt2: Tra
 
 def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: TransformerModel) -> None:
     record = distribution(gpt2, "The dog was")
-    drawn, cut, line, others = VIEWS["next-piece"](record, temperature=1.6, top_k=5).data
+    drawn, cut, line, others, untempered = VIEWS["next-piece"](record, temperature=1.6, top_k=5).data
     shares = softmax(record.scores / 1.6)
     np.testing.assert_allclose([*drawn.x, *cut.x, *others.x], [*shares[:SHOWN], shares[SHOWN:].sum()])
     assert len(drawn.x) == 5 and line.y[0] == 4.5
+    np.testing.assert_allclose(untempered.x, softmax(record.scores)[:SHOWN])
     for name, value in zip(CUTS, (3, 0.5, 0.2, 0.5), strict=True):
         left = (record.cut(1.0, **{name: value})[1] == 0).sum()
         title = VIEWS["next-piece"](record, **{name: value}).layout.title.text

@@ -28,7 +28,8 @@ def next_piece(
     typical_p: float | str,
 ) -> go.Figure:
     """The tokens that could come next, the most probable on top; probabilities are over the whole vocabulary, after dividing the
-    logits by the temperature. Solid bars may be sampled; striped ones were cut. The dashed line is the cut.
+    logits by the temperature. Solid bars may be sampled; striped ones were cut. The dashed line is the cut, a grey mark the probability at
+    temperature 1.
 
     A low temperature makes the first bar longer, a high one evens the bars out. Top k keeps a fixed number of tokens, top p as many
     as together reach the probability p, min p those whose probability is at least min p times that of the first, typical p those
@@ -43,7 +44,7 @@ def next_piece(
     mass = float(shares[kept].sum())
     drawn = [_bars(record, shares, why, mass, part) for part in (True, False)]
     others = _others(shares, shown) if len(shares) > shown else []
-    figure = go.Figure([*drawn, *_cut_line(kept, shown), *others])
+    figure = go.Figure([*drawn, *_cut_line(kept, shown), *others, *_untempered(record, temperature, shown)])
     facts = (
         f"after: … {theme.printable(record.prompt[-60:])}",
         f"the {shown} most probable of {len(shares):,} tokens",
@@ -92,6 +93,20 @@ def _others(shares: np.ndarray, shown: int) -> list[go.Bar]:
         constraintext="none", cliponaxis=False, name="others", meta=6, showlegend=False,
         hovertemplate=f"{len(shares) - shown:,} other tokens together: {rest:.4g}<extra></extra>",
     )]  # fmt: skip
+
+
+def _untempered(record: Distribution, temperature: float, shown: int) -> list[go.Scatter]:
+    """Marks of what the tokens had at temperature 1, where it is another."""
+    if temperature == 1:
+        return []
+    marker = {"symbol": "line-ns-open", "size": 18, "line": {"width": 3}}
+    hover = "%{x:.1%} at temperature 1<extra></extra>"
+    shares = record.cut(1.0)[0][:shown]
+    return [
+        go.Scatter(
+            x=shares, y=[*range(shown)], mode="markers", marker=marker, meta=6, name="at temperature 1", hovertemplate=hover
+        )
+    ]
 
 
 def _cut_line(kept: np.ndarray, shown: int) -> list[go.Scatter]:
