@@ -106,7 +106,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     asked = None if offered else asked
     above, picture, aside, words = _laid(name, around, beside=asked is not None)
     if offered is not None and not any(map(_to_choose, view.controls(record).values())):
-        with words:
+        with words if around.wide or around.beside is None else aside:
             guessing.offer(*offered)
         offered = None
     if asked is not None:

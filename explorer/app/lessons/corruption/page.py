@@ -65,10 +65,10 @@ def hidden() -> None:
         return lesson.guess_question(record, place), f"guess.word.{name}.{text}.{chosen}.{place}"
 
     web.show(
-        VIEWS["guess"], guess, question=question,
+        VIEWS["guess"], guess, question=question, beside=lambda _: lab.presets(),
         below=None if core.on() else partial(web.show, VIEWS["surprises"], guess),
     )  # fmt: skip
-    lab.presets(name)
+    lab.kinds_of_blank(name)
 
 
 def how_much() -> None:

@@ -139,14 +139,20 @@ def both_measured(question: tuple[Exercise, str]) -> None:
     web.show(VIEWS["curves"], planted_curves(questions.PLANTED), key=key, question=question, below=blanks)
 
 
-def presets(name: str) -> None:
+def presets() -> None:
     """Texts of the lectures to hide words in, each a click away."""
-    with st.expander("Texts of the lectures, with several kinds of blank"):
+    st.caption("Texts of the lectures, one for each kind of blank:")
+    with st.container(horizontal=True, gap="small"):
+        for number, (label, text) in enumerate(questions.PRESETS.items()):
+            st.button(label, key=f"preset.{number}", help=plain(text), on_click=_take, args=(text,))
+
+
+def kinds_of_blank(name: str) -> None:
+    """What one must know to fill these blanks."""
+    with st.expander("Several kinds of blank"):
         say(PROSE("blanks"))
         if words := never_read(name, questions.PRESETS["Typed to BERT (L4)"]):
             say(PROSE("blanks: never read", model=plain(name), words=words))
-        for number, (label, text) in enumerate(questions.PRESETS.items()):
-            st.button(f"{label}: {plain(text)}", key=f"preset.{number}", type="tertiary", on_click=_take, args=(text,))
 
 
 def never_read(name: str, text: str) -> str:
