@@ -17,7 +17,7 @@ SHORTEST = 0.01  # a bar that can still be seen
 
 def guess(record: Guess, *, place: str) -> go.Figure:
     """The longer a bar, the more probable the model finds that token at the hidden position; the whole vocabulary sums to 100%.
-    The striped bar is the hidden token; where it is not among the most probable, it is added below them.
+    ✓ marks the hidden token; where it is not among the most probable, it is added below them.
 
     You may conclude what this model predicts at this position of this text. You may not conclude that another token would be wrong:
     many fit, and the model was trained on the stories of a small world only.
@@ -29,9 +29,9 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     right = [text == record.corruption.original.texts[at] for text in record.texts[at]]
     if not any(right):
         names, shares, right = [*names, truth], [*shares, float(record.truth[at])], [*right, True]
-    figure = go.Figure([_bars(names, shares, right, wanted) for wanted in (False, True)])
+    figure = go.Figure(_bars(names, shares))
     first = f"{theme.printable(titled(record.model))} finds “{theme.label(record.texts[at][0])}” most probable ({record.shares[at][0]:.1%})"
-    original = "the hidden word" if right[0] else f"the hidden word “{truth}” (striped) has {record.truth[at]:.1%}"
+    original = "the hidden word" if right[0] else f"the hidden word “{truth}” (✓) has {record.truth[at]:.1%}"
     notes = (f"{first}{', ' if right[0] else '; '}{original}.", theme.unseen_note(record.corruption.original))
     facts = (
         f"P({truth} | x̃) = {record.truth[at]:.3f}, so −log P = {record.surprise[at]:.2f}",
@@ -39,26 +39,16 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     )
     return figure.update_layout(
         title=theme.title(f"Which token is at position {at}?", *notes), **theme.measured(*facts),
-        **theme.lanes(_with_hidden(names, right), tickfont={"size": 18}),
-        barmode="overlay", height=44 * len(names),
+        **theme.lanes([f"{name} ✓" if ok else name for name, ok in zip(names, right, strict=True)], tickfont={"size": 18}),
+        height=44 * len(names),
     )  # fmt: skip
 
 
-def _with_hidden(names: list[str], right: list[bool]) -> list[str]:
-    """The names, with a word below the one that was hidden."""
-    return [
-        f"{name}<br><span style='font-size:13px'>(hidden)</span>" if ok else name for name, ok in zip(names, right, strict=True)
-    ]
-
-
-def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool) -> go.Bar:
-    places = [n for n, ok in enumerate(right) if ok == wanted]
+def _bars(names: list[str], shares: list[float]) -> go.Bar:
     return go.Bar(
-        orientation="h", base=0, x=[max(shares[n], SHORTEST * max(shares)) for n in places], y=places, width=0.7,
-        text=[f"{shares[n]:.1%}" for n in places], textposition="outside", cliponaxis=False, textfont={"size": 15},
-        name="the hidden word" if wanted else "other tokens", meta=int(wanted),
-        marker={"pattern": {"shape": "/" if wanted else ""}}, customdata=[names[n] for n in places],
-        hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
+        orientation="h", base=0, x=[max(share, SHORTEST * max(shares)) for share in shares], y=[*range(len(names))], width=0.7,
+        text=[f"{share:.1%}" for share in shares], textposition="outside", cliponaxis=False, textfont={"size": 15}, customdata=names,
+        name="P", hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
     )  # fmt: skip
 
 
