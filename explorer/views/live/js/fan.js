@@ -41,8 +41,8 @@ export const takenIn = (step) => step.candidates.find((one) => one.fate === "kep
 function rowOf(one, row, { at, judged, held, hold }) {
   const key = `chip ${one.id}`, cut = one.fate.startsWith("cut") || one.fate === "forced-out", fate = judged || cut ? one.fate : "open", p = Math.exp(one.logp);
   const drawn = !cut && one.share !== undefined && Math.abs(one.share - p) > 1e-4, share = one.share ?? 0;
-  const bars = [{ key: `p ${row}`, tag: "span", name: "fill", style: { width: `${100 * p}%` } },
-    ...(drawn ? [{ key: `share ${row}`, tag: "span", name: "fill drawn", style: { width: `${100 * share}%` } }] : [])];
+  const bars = [{ key: `p ${one.id}`, tag: "span", name: "fill", style: { width: `${100 * p}%` } },
+    ...(drawn ? [{ key: `share ${one.id}`, tag: "span", name: "fill drawn", style: { width: `${100 * share}%` } }] : [])];
   return { key: `row ${row}`, tag: "li", name: "candidate", from: at ? undefined : "strong", is: { "data-fate": fate, "data-says": candidateSentence(one) }, inside: [
     { key, tag: "button", name: "token-text", text: one.text || "∅", is: { type: "button", dir: "auto", "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key) }, press: () => hold(key) },
     { key: `track ${row}`, tag: "span", name: "track", inside: bars },
