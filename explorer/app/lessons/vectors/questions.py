@@ -85,7 +85,6 @@ def analogy_question(free: Neighbours, usual: Neighbours, solved: Solved) -> Exe
         c=c,
         free=free,
         usual=usual,
-        solved=solved,
         echoed=solved.total("echoed"),
         kind=ECHO if nearest in free.given else NO_ECHO,
     )
