@@ -262,6 +262,41 @@ def test_the_film_waits_after_the_four_answers_and_the_button_looks_inside(shown
         page.get_by_role("button", name="Four answers").click()
 
 
+WAITED = f"Number({O}.play.style.getPropertyValue('--waited'))"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("hand", ("", "move", *long("key", "wheel", "choose", "moved before", "tour")))
+def test_the_film_goes_on_by_itself_only_where_no_hand_was(shown: Callable[..., Page], hand: str) -> None:
+    """It waits a while, which its button shows; whatever a visitor does ends that for good."""
+    page = shown()
+    if hand == "moved before":
+        page.mouse.move(300, 300)
+        page.mouse.move(320, 320)
+    page.evaluate(f"{O}.film.time = Math.max({O}.film.time, 10.5)")
+    page.wait_for_function(f"!{O}.film.playing")
+    if hand != "moved before":
+        page.wait_for_function(f"{WAITED} > 0.2")
+    if not hand:
+        page.wait_for_function(f"{O}.film.playing && {O}.root.dataset.view === 'inside'")
+        assert page.evaluate(WAITED) == 0
+        return
+    does: dict[str, Callable[[], object]] = {
+        "move": lambda: [page.mouse.move(x, 300) for x in (300, 320)],
+        "key": lambda: page.keyboard.press("Shift"),
+        "wheel": lambda: page.mouse.wheel(0, 1),
+        "choose": lambda: page.locator(".chips .chip").first.click(),
+        "moved before": lambda: None,
+        "tour": lambda: page.evaluate(f"{O}.hear({{ ...{O}.told, film: false }})"),
+    }
+    does[hand]()
+    page.wait_for_function(f"{WAITED} === 0")
+    time = page.evaluate(f"{O}.film.time")
+    page.evaluate(f"{O}.film.wait(0.1)")
+    page.wait_for_timeout(500)
+    assert page.evaluate(f"[{O}.film.playing, {O}.film.time, {O}.root.dataset.view]") == [False, time, "lanes"]
+
+
 SETS_OUT = """() => {
   const box = (e) => { const { right, top, bottom } = e.getBoundingClientRect(); return [right, (top + bottom) / 2]; };
   const { lanes, picture } = explorerOpening, { line } = lanes.lanes.find(({ model }) => model.name === "bert");
@@ -306,6 +341,8 @@ def test_it_plays_only_while_it_is_seen_and_once(shown: Callable[..., Page]) -> 
 @pytest.mark.browser
 def test_reduced_motion_has_four_stills(shown: Callable[..., Page]) -> None:
     page = shown(motion="reduce")
+    page.evaluate(f"{O}.film.wait(0.1)")
+    page.wait_for_timeout(300)
     assert not page.evaluate(f"{O}.film.playing")
     seen = []
     for name in ("Four answers", "One head", "Layer by layer", "Your turn"):

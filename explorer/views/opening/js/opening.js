@@ -19,6 +19,7 @@ const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; millisecond
 const INKED = 1, EACH = 0.25, GROWS = [2.8, 3.8]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
 const NAMED = 9.5; // until then bars stand beside question marks, unless a hand was there: a guess is worth making
 const FIRST = BEATS.inside - 0.1; // here the film waits for a hand: a word is chosen, or one looks inside
+const READ = 6; // seconds after the words have their names until it goes on by itself, where no hand was there
 const STILLS = /** @type {[string, number][]} */ ([["Four answers", FIRST], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.8], ["Your turn", BEATS.end]]);
 const BLANK = /^_+$/, HIDDEN = "it"; // a word of strokes is a gap; some word has to be hidden there, and no model reads it
 
@@ -55,7 +56,7 @@ export class Opening {
     this.picture = new InsidePicture(this.stage, record.inside, record.floors, record.lanes.find(({ name }) => name === "bert")?.title ?? "");
     this.spoken = this.root.appendChild(element("p", "unheard"));
     this.spoken.setAttribute("role", "status");
-    this.film = new Film(this.root, BEATS.end, { draw: (time) => this.draw(time), ended: (touched) => this.ended(touched) });
+    this.film = new Film(this.root, BEATS.end, { draw: (time) => this.draw(time), ended: (touched) => this.ended(touched), waited: (part) => this.waited(part) });
     const foot = this.#foot();
     this.play = foot.play;
     this.stills = foot.stills;
@@ -116,6 +117,7 @@ export class Opening {
   hear(told) {
     const { sent } = this, types = this.box.matches(":focus");
     this.told = told;
+    if (!told.film) this.film.hand(); // the guided tour has begun: it says when to go on
     this.turn(told.mode);
     if (!types && (told.text !== sent.text || told.word !== sent.word) && (told.text !== this.text || told.word !== this.words[this.gap]?.text)) this.give(told.text, told.word);
     this.sent = { text: told.text, word: told.word };
@@ -188,8 +190,15 @@ export class Opening {
 
   /** The film stopped: at its end, or by a hand, which finds the four answers where it has seen no more. @param {boolean} touched */
   ended(touched) {
-    if (touched ? this.film.time < FIRST : this.film.time >= BEATS.end) this.#mine();
-    else this.#buttons();
+    if (touched ? this.film.time < FIRST : this.film.time >= BEATS.end) return this.#mine();
+    this.#buttons();
+    if (!touched && this.told.film && this.film.alone) this.film.wait(READ - (FIRST - NAMED));
+  }
+
+  /** So much of the wait is over, which the button shows; after it the film goes on. @param {number} part */
+  waited(part) {
+    this.play.style.setProperty("--waited", String(part));
+    if (part === 1) this.#pressed();
   }
 
   /** The button: on with the film, which after the four answers is the part inside. */
@@ -204,6 +213,7 @@ export class Opening {
 
   #buttons() {
     const { playing } = this.film;
+    this.play.style.removeProperty("--waited");
     const waits = !playing && !this.own && this.film.time === FIRST;
     this.play.replaceChildren(playing ? "❚❚" : "▶", ...(waits ? [element("span", "", " Look inside")] : []));
     this.play.setAttribute("aria-label", playing ? "Stop the film" : waits ? "Play the film: look inside" : "Play the film");
