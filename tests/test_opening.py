@@ -262,6 +262,62 @@ def test_the_film_waits_after_the_four_answers_and_the_button_looks_inside(shown
         page.get_by_role("button", name="Four answers").click()
 
 
+BARS = """() => {
+  const { svg, inside } = explorerOpening.picture;
+  return [...svg.querySelectorAll(".score")].map((bar, n) => {
+    const of = (name) => Number(bar.getAttribute(name)), numbers = [];
+    for (let e = bar.nextElementSibling; e.matches(".told"); e = e.nextElementSibling) if (Number(e.getAttribute("opacity"))) numbers.push(e.textContent);
+    return { token: inside.tokens[n], score: inside.scores[n], weight: inside.weights[n], x: of("x"), width: of("width"), fill: bar.getAttribute("fill"), numbers };
+  });
+}"""
+
+
+@LONG
+@pytest.mark.browser
+def test_scores_below_zero_are_gone_before_weights_grow_and_a_number_is_that_of_its_bar(shown: Callable[..., Page]) -> None:
+    page, line = shown(), ".opening .line"
+    said = dict[float, str]()
+    for time in (19.5, 20.4, 20.85, 21.4, 22.4):
+        page.evaluate(f"{O}.show({time})")
+        bars, said[time] = page.evaluate(BARS), page.locator(line).inner_text()
+        left = min(bar["x"] for bar in bars)
+        zero = next(bar["x"] for bar in bars if bar["score"] > 0)
+        if time > 20.8:
+            assert all(bar["x"] >= zero - 0.01 for bar in bars if bar["width"] > 0.01), (time, "nothing is left of zero")
+            assert {bar["fill"] for bar in bars if bar["score"] < 0} <= {bar["fill"] for bar in bars if bar["score"] > 0}
+        numbers = {bar["token"]: bar["numbers"] for bar in bars if bar["numbers"]}
+        if time == 19.5:
+            assert numbers and all(numbers[bar["token"]] == [f"{bar['score']:.1f}".replace("-", "−")] for bar in bars if bar["numbers"])
+            assert left < zero
+        elif time == 22.4:
+            wide = {bar["token"]: bar["width"] / bar["weight"] for bar in bars}
+            assert np.ptp([*wide.values()]) < 1 and numbers
+            shares = {bar["token"]: "< 1%" if bar["weight"] < 0.005 else f"{int(100 * bar['weight'] + 0.5)}%" for bar in bars}
+            assert all(numbers[token] == [shares[token]] for token in numbers)
+        else:
+            assert numbers == {}, "a bar on its way has no number"
+    assert said[20.85].startswith("Compare") and said[21.4] == "Weigh: scores become weights that sum to one."
+    assert said[22.4].startswith(said[21.4])
+
+
+@LONG
+@pytest.mark.browser
+def test_the_film_follows_the_word_that_the_gap_weighs_most(shown: Callable[..., Page]) -> None:
+    page, film = shown(), record()["inside"]
+    words = [n for n, token in enumerate(film["tokens"]) if n != film["row"] and token.isalpha() and len(token) >= 4]
+    follows = max(words, key=lambda n: film["weights"][n])
+    word = film["tokens"][follows]
+    page.evaluate(f"{O}.show(18.5)")
+    assert page.locator(".opening .line").inner_text().endswith(f"“{word}”: {film['scores'][follows]:.1f}.")
+    page.evaluate(f"{O}.show(22.5)")
+    assert page.locator(".opening .line").inner_text().endswith(f"“{word}” gets {100 * film['weights'][follows]:.0f}%.")
+    colour = page.evaluate(f"{O}.paint.follow")
+    for time in (18.5, 22.5, 27):
+        page.evaluate(f"{O}.show({time})")
+        assert [bar["token"] for bar in page.evaluate(BARS) if bar["fill"] == colour] == [word]
+    assert page.locator(f".inside path[fill='{colour}']").count() == len(film["values"][follows])
+
+
 WAITED = f"Number({O}.play.style.getPropertyValue('--waited'))"
 
 

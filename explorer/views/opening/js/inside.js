@@ -7,13 +7,17 @@ import { eased, percent } from "./elements.js";
  * `without`: the best guess's probability without this head */
 /** @typedef {{text: string, share: number}[][]} Floors  the best guesses after so many layers */
 /** @typedef {{x: number, y: number, size: number}} Spot  where a word ends, its middle and its letters, in the picture */
-/** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, signed: string[]}} Paint */
+/** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, follow: string, signed: string[]}} Paint */
 
 /** When each beat of this part begins, in seconds. */
-export const BEATS = { inside: 11, one: 13.4, compare: 16, weigh: 20.6, mix: 24.4, heads: 28.2, rise: 31.2, end: 44.3 };
+export const BEATS = { inside: 11, one: 13.4, compare: 16, weigh: 20, mix: 24.4, heads: 28.2, rise: 31.2, end: 44.3 };
+/** When bars of scores become bars of weights. */
+export const WEIGHED = /** @type {[number, number]} */ ([BEATS.weigh + 0.9, BEATS.weigh + 2]);
 
 const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.2; // seconds a floor
 const LEFT = 0.25, AFTER = 0.03, TRAVELS = 0.8; // seconds: when the first word leaves its sentence, how long after it the next, and how long it goes
+const EMPTIES = 0.8; // seconds into its beat until scores below zero are gone
+const WORD = /^\p{L}{4,}$/u; // says something by itself
 const LEAST = 0.01; // a weight below it has no ribbon
 const WIDEST = 2.2; // times as wide as high, the picture of a head among the others
 
@@ -21,6 +25,7 @@ export class InsidePicture {
   /** @param {HTMLElement} root @param {Inside} inside @param {Floors} floors @param {string} title of the model */
   constructor(root, inside, floors, title) {
     this.title = title;
+    this.follows = followed(inside);
     this.inside = inside;
     this.floors = floors;
     this.svg = root.appendChild(document.createElementNS(SVG, "svg"));
@@ -79,7 +84,8 @@ export class InsidePicture {
     this.#titles(into, { bars: at.bars, values, block, end: width, letters: labels(width) }, paint);
     this.#heads(into, { x: at.bars, y: top, wide: width - at.bars - 4, high: height - top - 4, letters: labels(width) }, paint);
     tokens.forEach((token, n) => {
-      const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", fill: n === row ? paint.hold : paint.ink }, into), place = { x: at.names, y: middle(n), size: letters };
+      const fill = n === row ? paint.hold : n === this.follows ? paint.follow : paint.ink;
+      const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", fill }, into), place = { x: at.names, y: middle(n), size: letters };
       this.parts.push((time) => this.#travel(name, time, n, place));
       this.parts.push((time) => name.setAttribute("opacity", String((this.spots[n] ? 1 : eased(time, BEATS.inside + 0.7, BEATS.inside + 1.2)) * (n === row ? 1 : 1 - 0.55 * eased(time, BEATS.compare - 0.3, BEATS.compare) * (1 - lit(time, n))))));
       this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 60, high: Math.max(3, high * 0.56), letters: labels(width) }, paint);
@@ -134,29 +140,35 @@ export class InsidePicture {
     const where = this.#text(`${this.title}: layer ${this.inside.layer}, head ${this.inside.head}`, { x: end - 4, "text-anchor": "end", ...style }, into);
     this.parts.push((time) => {
       where.setAttribute("opacity", String(eased(time, BEATS.compare, BEATS.compare + 0.5) * (1 - eased(time, BEATS.mix + 1, BEATS.mix + 1.5))));
-      first.textContent = time < BEATS.weigh + 1.6 ? "scores" : "weights";
+      first.textContent = time < WEIGHED[0] ? "scores" : "weights";
       first.setAttribute("opacity", String(eased(time, BEATS.compare, BEATS.compare + 0.5)));
       value.setAttribute("opacity", String(eased(time, BEATS.mix, BEATS.mix + 0.5)));
       result.setAttribute("opacity", String(eased(time, BEATS.mix + 1.5, BEATS.mix + 2)));
     });
   }
 
-  /** The score of a token, which the softmax squeezes to its weight; as wide as the picture until the values come. @param {Element} into @param {number} n
+  /** The score of a token, which the softmax turns into its weight: one below zero is gone first, and then each grows to the right. As wide as the
+   * picture until the values come. @param {Element} into @param {number} n
    * @param {{x: number, y: number, across: number, alone: number, high: number, letters: number}} at @param {Paint} paint */
   #bar(into, n, { x, y, across, alone, high, letters }, paint) {
     const { scores, weights } = this.inside, low = Math.min(0, ...scores), range = Math.max(...scores) - low || 1;
-    const bar = this.#add("rect", { y: y - high / 2, height: high, rx: 2, fill: paint.on }, into), score = scores[n] / range, zero = -low / range;
-    const number = [Math.max(...scores), Math.min(...scores)].includes(scores[n]) ? this.#text("", { y, "font-size": letters, fill: paint.ink }, into) : null;
+    const score = scores[n] / range, zero = -low / range, follows = n === this.follows, mark = follows ? paint.follow : paint.on;
+    const bar = this.#add("rect", { class: "score", y: y - high / 2, height: high, rx: 2 }, into);
+    const told = follows || [Math.max(...scores), Math.min(...scores)].includes(scores[n]);
+    const style = { class: "told", y, "font-size": letters, fill: follows ? paint.follow : paint.ink };
+    const numbers = told ? [scores[n].toFixed(1).replace("-", "−"), percent(weights[n])].map((words) => this.#text(words, style, into)) : [];
     this.parts.push((time) => {
-      const squeezed = eased(time, BEATS.weigh + 0.6, BEATS.weigh + 2.6), length = score * lit(time, n) * (1 - squeezed) + weights[n] * squeezed, base = zero * (1 - squeezed);
+      const weighed = eased(time, ...WEIGHED), left = score < 0 ? 1 - eased(time, BEATS.weigh, BEATS.weigh + EMPTIES) : 1;
+      const length = score * lit(time, n) * left * (1 - weighed) + weights[n] * weighed, base = zero * (1 - weighed);
       const wide = alone + (across - alone) * eased(time, BEATS.mix - 0.6, BEATS.mix);
       bar.setAttribute("x", String(x + wide * Math.min(base, base + length)));
       bar.setAttribute("width", String(wide * Math.abs(length)));
-      bar.setAttribute("fill", length < 0 ? paint.signed[1] : paint.on);
-      if (!number) return;
-      number.textContent = squeezed < 0.5 ? scores[n].toFixed(1).replace("-", "−") : percent(weights[n]);
-      number.setAttribute("x", String(x + wide * Math.max(base, base + length) + 6));
-      number.setAttribute("opacity", String(lit(time, n) * (1 - eased(time, BEATS.mix - 0.6, BEATS.mix))));
+      bar.setAttribute("fill", length < 0 ? paint.signed[1] : mark);
+      const shown = [lit(time, n) * (1 - eased(time, BEATS.weigh - 0.3, BEATS.weigh)), eased(time, WEIGHED[1], WEIGHED[1] + 0.3) * (1 - eased(time, BEATS.mix - 0.6, BEATS.mix - 0.3))];
+      numbers.forEach((number, k) => {
+        number.setAttribute("x", String(x + wide * Math.max(base, base + length) + 6));
+        number.setAttribute("opacity", String(shown[k]));
+      });
     });
   }
 
@@ -165,6 +177,7 @@ export class InsidePicture {
   #value(into, n, { x, y, cell, high }, paint) {
     const group = this.#add("g", {}, into), { values, weights } = this.inside;
     values[n].forEach((value, c) => this.#add("rect", { x: x + c * cell, y: y - high / 2, width: cell + 0.3, height: high, fill: this.colour(value, paint) }, group));
+    if (n === this.follows) this.#add("rect", { x, y: y - high / 2, width: values[n].length * cell, height: high, fill: "none", stroke: paint.follow, "stroke-width": 2 }, group);
     this.parts.push((time) => {
       const faint = eased(time, BEATS.mix + 0.8, BEATS.mix + 1.8), shown = eased(time, BEATS.mix, BEATS.mix + 0.8);
       group.setAttribute("opacity", String(shown * (1 - 0.75 * faint * Number(weights[n] < LEAST))));
@@ -173,8 +186,12 @@ export class InsidePicture {
 
   /** A number in the colour of its sign and size. @param {number} value @param {Paint} paint */
   colour(value, { signed }) {
-    const most = Math.max(...this.inside.values.flat().map(Math.abs)), place = Math.round((signed.length - 1) * (0.5 + 0.5 * Math.max(-1, Math.min(1, (1.4 * value) / most))));
-    return signed[place];
+    return signed[Math.round((signed.length - 1) * (0.5 + 0.5 * Math.sign(value) * this.strength(value)))];
+  }
+
+  /** How large a number is beside the largest value, from 0 to 1. @param {number} value */
+  strength(value) {
+    return Math.min(1, (1.4 * Math.abs(value)) / Math.max(...this.inside.values.flat().map(Math.abs)));
   }
 
   /** Values on their way into the mix: each number of it is the sum of the tokens' numbers, each as thick as its weight. @param {Element} into
@@ -188,7 +205,8 @@ export class InsidePicture {
       values[n].forEach((value, c) => {
         const thin = (weight * high) / values[n].length, y = middle(n) + (c - values[n].length / 2) * thin, top = low + (c + before) * cell, under = top + weight * cell;
         const d = `M${from} ${y}C${bend} ${y} ${bend} ${top} ${end} ${top}V${under}C${bend} ${under} ${bend} ${y + thin} ${from} ${y + thin}Z`;
-        this.#add("path", { d, fill: this.colour(value, paint) }, group);
+        const fill = n === this.follows ? { fill: paint.follow, "fill-opacity": 0.15 + 0.85 * this.strength(value) } : { fill: this.colour(value, paint) };
+        this.#add("path", { d, ...fill }, group);
       });
       before += weight;
     });
@@ -235,6 +253,13 @@ export class InsidePicture {
     this.#add("rect", { x, y: down, width: long, height: 6, rx: 2, fill: paint.line, opacity: 0.5 }, into);
     this.#add("rect", { x, y: down, width: long * share, height: 6, rx: 2, fill: paint.on }, into);
   }
+}
+
+/** The token that the film follows: the word, and not a small one, that the gap weighs most; where there is none, whatever it weighs most.
+ * @param {Inside} inside */
+export function followed({ tokens, weights, row }) {
+  const said = (/** @type {number} */ n) => (n === row ? -1 : WORD.test(tokens[n]) ? 1 + weights[n] : weights[n]);
+  return tokens.map((_, n) => n).reduce((best, n) => (said(n) > said(best) ? n : best));
 }
 
 /** The size of what names a column or a floor. @param {number} width of the picture */

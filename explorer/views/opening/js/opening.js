@@ -136,7 +136,7 @@ export class Opening {
   turn(mode) {
     this.root.dataset.mode = mode;
     const style = getComputedStyle(this.root), of = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
-    this.paint = { ink: of("ink"), dim: of("dim"), line: of("line"), on: of("on"), hold: of("hold"), signed: this.record.palettes[mode] };
+    this.paint = { ink: of("ink"), dim: of("dim"), line: of("line"), on: of("on"), hold: of("hold"), follow: of("follow"), signed: this.record.palettes[mode] };
     if (!this.own) this.draw(this.film.time);
   }
 
@@ -165,7 +165,7 @@ export class Opening {
     const line = lineAt(time, this.record);
     if (line !== this.lineShown) this.#write(line);
     this.lineShown = line;
-    this.picture.svg.setAttribute("aria-label", line.map(String).join(""));
+    this.picture.svg.setAttribute("aria-label", line.map((part) => (typeof part === "string" ? part : part.textContent)).join(""));
     this.stills.forEach((still, n) => still.setAttribute("aria-pressed", String(STILLS.findIndex(([, end]) => time <= end) === n)));
   }
 
