@@ -262,6 +262,28 @@ def test_the_film_waits_after_the_four_answers_and_the_button_looks_inside(shown
         page.get_by_role("button", name="Four answers").click()
 
 
+QUESTION = "Language models learn by guessing a missing word. What is your guess?"
+
+
+@pytest.mark.browser
+def test_the_question_stays_until_the_answer_which_stands_in_the_gap(shown: Callable[..., Page]) -> None:
+    page = shown()
+    gap, line = page.locator(".gap"), page.locator(".opening .line")
+    for time in (0.1, 4, 5.5, 9.4):
+        page.evaluate(f"{O}.show({time})")
+        assert (line.inner_text(), gap.inner_text().strip("↔")) == (QUESTION, "")
+    for time in (9.6, 20, 45):
+        page.evaluate(f"{O}.show({time})")
+        expect(gap).to_have_text(lesson.WORD)
+    blue = page.locator(".lane .fills").first.evaluate("(e) => getComputedStyle(e).color")
+    assert gap.evaluate("(e) => getComputedStyle(e).color") == blue
+    page.get_by_role("button", name="hungry", exact=True).click()
+    expect(gap).to_have_text("hungry")
+    assert gap.evaluate("(e) => getComputedStyle(e).color") != blue, "a guess has the colour of the hand"
+    typed(page, "The dog ran home.")
+    expect(gap).to_have_text("")
+
+
 BARS = """() => {
   const { svg, inside } = explorerOpening.picture;
   return [...svg.querySelectorAll(".score")].map((bar, n) => {

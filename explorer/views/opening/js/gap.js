@@ -47,9 +47,11 @@ export class GapSentence {
     this.handle.setAttribute("aria-valuemax", String(words.length));
   }
 
-  /** Put the gap on a word; it is as wide as that, and as what is written into it. @param {number} gap @param {string} guess */
-  open(gap, guess) {
+  /** Put the gap on a word; it is as wide as that, and as what is written into it. @param {number} gap @param {string} guess
+   * @param {boolean} [real] whether that is the word itself */
+  open(gap, guess, real = false) {
     this.gap = gap;
+    this.handle.classList.toggle("real", real);
     this.spans.forEach((span, n) => {
       span.classList.toggle("hidden", n === gap);
       span.dataset.guess = n === gap ? guess : "";

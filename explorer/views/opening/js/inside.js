@@ -84,9 +84,9 @@ export class InsidePicture {
     this.#titles(into, { bars: at.bars, values, block, end: width, letters: labels(width) }, paint);
     this.#heads(into, { x: at.bars, y: top, wide: width - at.bars - 4, high: height - top - 4, letters: labels(width) }, paint);
     tokens.forEach((token, n) => {
-      const fill = n === row ? paint.hold : n === this.follows ? paint.follow : paint.ink;
-      const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", fill }, into), place = { x: at.names, y: middle(n), size: letters };
+      const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", fill: n === row ? paint.hold : paint.ink }, into), place = { x: at.names, y: middle(n), size: letters };
       this.parts.push((time) => this.#travel(name, time, n, place));
+      if (n === this.follows) this.parts.push((time) => name.setAttribute("fill", time < BEATS.compare ? paint.ink : paint.follow));
       this.parts.push((time) => name.setAttribute("opacity", String((this.spots[n] ? 1 : eased(time, BEATS.inside + 0.7, BEATS.inside + 1.2)) * (n === row ? 1 : 1 - 0.55 * eased(time, BEATS.compare - 0.3, BEATS.compare) * (1 - lit(time, n))))));
       this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 60, high: Math.max(3, high * 0.56), letters: labels(width) }, paint);
       this.#value(into, n, { x: values, y: middle(n), cell: at.cell, high: Math.max(3, high * 0.56) }, paint);

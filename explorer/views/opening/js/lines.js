@@ -14,7 +14,6 @@ function linesOf({ inside, floors, lanes }) {
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
     [0, ["Language models learn by guessing a missing word. What is your guess?"]],
-    [5, ["The longer its bar, the surer a model is. Choose your word."]],
     [9.5, [`Look inside ${title}: how does it find “${top.text}”?`]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],

@@ -158,7 +158,8 @@ export class Opening {
     if (inside && this.paint) this.picture.draw(time, this.paint);
     this.lanes.fade(inside ? "bert" : "", eased(time, BEATS.inside, BEATS.inside + 0.4) * (1 - eased(time, BEATS.end - 0.4, BEATS.end)));
     this.picture.svg.style.opacity = String(1 - eased(time, BEATS.end - 0.8, BEATS.end - 0.4));
-    this.root.toggleAttribute("data-named", this.own || time >= NAMED);
+    const named = this.root.hasAttribute("data-named");
+    if (named !== this.root.toggleAttribute("data-named", this.own || time >= NAMED)) this.#written();
     this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
     this.#asked();
     if (this.own) return;
@@ -249,12 +250,18 @@ export class Opening {
   #opened() {
     const word = this.words[this.gap], first = this.#first();
     this.root.toggleAttribute("data-empty", !word);
-    this.sentence.open(this.gap, first ? this.guess : "");
+    this.#written();
     this.chips.replaceChildren(...(first ? this.record.chips.map((chip) => this.#chip(chip)) : []));
     if (!word) return;
     this.lanes.give(this.text, this.words, this.gap);
     if (this.text === this.record.text) this.#recorded();
     this.#ways();
+  }
+
+  /** What stands in the gap: the guess, or the real word where the answer came without one. */
+  #written() {
+    const first = this.#first(), real = first && !this.guess && this.root.hasAttribute("data-named");
+    this.sentence.open(this.gap, real ? this.words[this.gap].text : first ? this.guess : "", real);
   }
 
   /** Whether this is the opening's own sentence, with the gap where it was. */
