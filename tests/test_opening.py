@@ -497,6 +497,32 @@ FITS = """() => {
 }"""
 
 
+STALE = """(text) => {
+  const { root } = explorerOpening, seen = (one) => one.checkVisibility({ visibilityProperty: true });
+  explorerOpening.type(text);
+  const over = (one) => { const { left, right, top, bottom } = one.getBoundingClientRect(); return [left, right, top, bottom].map(Math.round); };
+  const held = explorerOpening.sentence, track = getComputedStyle(root.querySelector(".track"), "::before");
+  return { waits: root.dataset.waiting, words: [...root.querySelectorAll(".token, .share, .fills, .key")].filter(seen).map((one) => one.textContent),
+    question: getComputedStyle(root.querySelector(".token"), "::before").content, bars: track.transitionProperty === "opacity" || track.opacity === "0",
+    away: over(held.handle).map((value, n) => value - over(held.spans[held.gap])[n]) };
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", (1280, *long(390)))
+def test_another_sentence_has_no_answer_of_the_one_before_and_its_gap_is_on_its_word(
+    shown: Callable[..., Page], width: int
+) -> None:
+    page = shown(width, 700)
+    page.evaluate(f"{O}.choose('hungry')")
+    for text in ("T", "The", "The s", "The small dog"):
+        now = page.evaluate(STALE, text)
+        assert max(map(abs, now.pop("away"))) <= 1, "neither beside its word nor on its way to it"
+        assert now == {"waits": "yes", "words": [], "question": '"?"', "bars": True}, text
+    page.wait_for_function(f"!{O}.root.dataset.waiting")
+    expect(page.locator(".lane .share").first).to_be_visible()
+
+
 SLID = f"Promise.all({O}.sentence.handle.getAnimations().map((one) => one.finished.catch(() => {{}}))).then(() => true)"
 
 

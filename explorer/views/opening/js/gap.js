@@ -25,6 +25,7 @@ export class GapSentence {
     /** @type {HTMLElement[]} */
     this.spans = [];
     this.gap = 0;
+    this.fresh = true; // the gap has not been in this sentence yet: it is there at once, and slides only from word to word
     this.watch = new ResizeObserver(() => this.place());
     this.watch.observe(this.root);
   }
@@ -33,6 +34,7 @@ export class GapSentence {
   give(text, words, strange) {
     const letters = Array.from(text);
     this.words = words;
+    this.fresh = true;
     this.root.dataset.size = SIZES.find(([most]) => letters.length <= most)?.[1];
     this.spans = words.map((word, n) => Object.assign(element("span", "word", word.text), { onclick: () => this.moved(n) }));
     const parts = words.flatMap((word, n) => {
@@ -52,6 +54,8 @@ export class GapSentence {
   open(gap, guess, real = false) {
     this.gap = gap;
     this.handle.classList.toggle("real", real);
+    this.handle.classList.toggle("slides", !this.fresh);
+    this.fresh = false;
     this.spans.forEach((span, n) => {
       span.classList.toggle("hidden", n === gap);
       span.dataset.guess = n === gap ? guess : "";
