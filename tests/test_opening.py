@@ -26,7 +26,7 @@ from explorer.records import WordPrediction, softmax
 from explorer.views.board.module import module
 from explorer.views.opening.module import opening_module, opening_style
 
-NAMES = ("elmo", "bert", "gpt2", "bart")
+NAMES = ("bert", "gpt2", "bart", "elmo")
 CLOSE = 1e-3  # of a probability: weights travel in 16 bits, as they are shipped
 TEXTS = (
     lesson.TEXT,
@@ -288,8 +288,10 @@ BARS = """() => {
   const { svg, inside } = explorerOpening.picture;
   return [...svg.querySelectorAll(".score")].map((bar, n) => {
     const of = (name) => Number(bar.getAttribute(name)), numbers = [];
-    for (let e = bar.nextElementSibling; e.matches(".told"); e = e.nextElementSibling) if (Number(e.getAttribute("opacity"))) numbers.push(e.textContent);
-    return { token: inside.tokens[n], score: inside.scores[n], weight: inside.weights[n], x: of("x"), width: of("width"), fill: bar.getAttribute("fill"), numbers };
+    for (let e = bar.nextElementSibling; e.matches(".told"); e = e.nextElementSibling)
+      if (Number(e.getAttribute("opacity"))) numbers.push(e.textContent);
+    const { tokens, scores, weights } = inside, drawn = { x: of("x"), width: of("width"), fill: bar.getAttribute("fill"), numbers };
+    return { token: tokens[n], score: scores[n], weight: weights[n], ...drawn };
   });
 }"""
 
@@ -309,7 +311,9 @@ def test_scores_below_zero_are_gone_before_weights_grow_and_a_number_is_that_of_
             assert {bar["fill"] for bar in bars if bar["score"] < 0} <= {bar["fill"] for bar in bars if bar["score"] > 0}
         numbers = {bar["token"]: bar["numbers"] for bar in bars if bar["numbers"]}
         if time == 19.5:
-            assert numbers and all(numbers[bar["token"]] == [f"{bar['score']:.1f}".replace("-", "−")] for bar in bars if bar["numbers"])
+            assert numbers and all(
+                numbers[bar["token"]] == [f"{bar['score']:.1f}".replace("-", "−")] for bar in bars if bar["numbers"]
+            )
             assert left < zero
         elif time == 22.4:
             wide = {bar["token"]: bar["width"] / bar["weight"] for bar in bars}
@@ -393,7 +397,7 @@ def test_the_words_of_the_lane_go_into_the_column(shown: Callable[..., Page], wi
     away = page.evaluate(SETS_OUT)
     assert len(away) >= 5 and np.abs(away).max() < 4, "each sets out where it stands in the sentence"
     seen = page.locator(".lane .words").evaluate_all("(lines) => lines.map((e) => getComputedStyle(e).visibility)")
-    assert seen == ["visible", "hidden", "visible", "visible"], "and is not there twice"
+    assert seen == ["hidden", "visible", "visible", "visible"], "and is not there twice"
     page.evaluate(f"{O}.show(12.5)")
     assert np.abs(page.evaluate(SETS_OUT)).max() > 40
 
@@ -479,9 +483,9 @@ def test_a_word_that_is_pointed_at_goes_into_the_gap_of_its_lane(typing: Page) -
     """The gaps of the other lanes keep what their models expect most."""
     answers, lane = typed(typing, "Anna was thirsty, so she drank a glass of water.", 2), typing.locator(".lane")
     best = [" / ".join(side[0]["text"].lstrip("←→ ") for side in answer["sides"]) for answer in answers]
-    lane.nth(1).locator(".bar").nth(1).hover()
-    expect(lane.locator(".fills")).to_have_text([best[0], answers[1]["sides"][0][1]["text"], *best[2:]])
-    expect(lane.nth(1).locator(".lit .token")).to_have_text([answers[1]["sides"][0][1]["text"]])
+    lane.nth(0).locator(".bar").nth(1).hover()
+    expect(lane.locator(".fills")).to_have_text([answers[0]["sides"][0][1]["text"], *best[1:]])
+    expect(lane.nth(0).locator(".lit .token")).to_have_text([answers[0]["sides"][0][1]["text"]])
     typing.mouse.move(1, 1)
     expect(lane.locator(".fills")).to_have_text(best)
 
@@ -500,10 +504,11 @@ FITS = """() => {
 STALE = """(text) => {
   const { root } = explorerOpening, seen = (one) => one.checkVisibility({ visibilityProperty: true });
   explorerOpening.type(text);
-  const over = (one) => { const { left, right, top, bottom } = one.getBoundingClientRect(); return [left, right, top, bottom].map(Math.round); };
+  const sides = ({ left, right, top, bottom }) => [left, right, top, bottom], over = (one) => sides(one.getBoundingClientRect());
   const held = explorerOpening.sentence, track = getComputedStyle(root.querySelector(".track"), "::before");
-  return { waits: root.dataset.waiting, words: [...root.querySelectorAll(".token, .share, .fills, .key")].filter(seen).map((one) => one.textContent),
-    question: getComputedStyle(root.querySelector(".token"), "::before").content, bars: track.transitionProperty === "opacity" || track.opacity === "0",
+  const said = [...root.querySelectorAll(".token, .share, .fills, .key")].filter(seen).map((one) => one.textContent);
+  return { waits: root.dataset.waiting, words: said, question: getComputedStyle(root.querySelector(".token"), "::before").content,
+    bars: track.transitionProperty === "opacity" || track.opacity === "0",
     away: over(held.handle).map((value, n) => value - over(held.spans[held.gap])[n]) };
 }"""
 
@@ -517,7 +522,7 @@ def test_another_sentence_has_no_answer_of_the_one_before_and_its_gap_is_on_its_
     page.evaluate(f"{O}.choose('hungry')")
     for text in ("T", "The", "The s", "The small dog"):
         now = page.evaluate(STALE, text)
-        assert max(map(abs, now.pop("away"))) <= 1, "neither beside its word nor on its way to it"
+        assert max(map(abs, now.pop("away"))) < 1.5, "neither beside its word nor on its way to it"
         assert now == {"waits": "yes", "words": [], "question": '"?"', "bars": True}, text
     page.wait_for_function(f"!{O}.root.dataset.waiting")
     expect(page.locator(".lane .share").first).to_be_visible()
@@ -582,7 +587,7 @@ def test_who_types_fast_is_answered_at_the_last_letter(shown: Callable[..., Page
     page.evaluate(f"(text) => {{ for (let n = 1; n <= text.length; n++) {O}.type(text.slice(0, n)); }}", text)
     page.wait_for_function(f"!{O}.root.dataset.waiting")
     assert page.evaluate("questions") <= 2 * len(NAMES), "not one for each letter, which it would answer minutes later"
-    agrees(lanes(page)[1], predictions(text, word_offsets(text)[page.evaluate(f"{O}.gap")])["bert"])
+    agrees(lanes(page)[0], predictions(text, word_offsets(text)[page.evaluate(f"{O}.gap")])["bert"])
     page.evaluate(f"() => {{ {O}.type('The dog was here.'); {O}.type(''); }}")
     page.wait_for_timeout(50)
     assert page.evaluate(f"{O}.root.dataset.waiting ?? ''") == "", "nothing waits where nothing is asked"
@@ -607,12 +612,12 @@ def test_a_lane_of_a_sentence_from_the_right_goes_from_the_right(typing: Page) -
 @LONG
 @pytest.mark.browser
 def test_a_gap_that_nobody_filled_and_a_sentence_without_words(typing: Page) -> None:
-    lane = typed(typing, "The dog ___ home.")[1]
+    lane = typed(typing, "The dog ___ home.")[0]
     assert typing.evaluate(f"{O}.gap") == 2 and not any(row["right"] for row in lane["sides"][0])
     agrees(lane, predictions("The dog it home.", (8, 10))["bert"])
     typed(typing, "… 😀")
     expect(typing.locator(".line")).to_have_text("There is no word in this sentence. Write one.")
-    assert typed(typing, "The dog ran.", 2)[1]["says"] == ""
+    assert typed(typing, "The dog ran.", 2)[0]["says"] == ""
 
 
 @LONG
@@ -629,7 +634,7 @@ def test_the_gap_is_moved_by_hand_and_by_keys_and_a_guess_stays(shown: Callable[
     handle.focus()
     page.keyboard.press("ArrowLeft")
     expect(handle).to_have_attribute("aria-valuenow", str(gap))
-    agrees(lanes(page)[1], predictions(lesson.TEXT, word_offsets(lesson.TEXT)[gap - 1])["bert"])
+    agrees(lanes(page)[0], predictions(lesson.TEXT, word_offsets(lesson.TEXT)[gap - 1])["bert"])
     page.keyboard.press("ArrowRight")
     expect(handle).to_have_text("hungry")
     handle.hover(position={"x": 5, "y": 5})  # which waits until the gap has slid to its word
@@ -648,7 +653,7 @@ def test_the_gap_is_moved_by_hand_and_by_keys_and_a_guess_stays(shown: Callable[
 def test_without_its_weights_a_lane_says_so(shown: Callable[..., Page]) -> None:
     page = shown(models=("bert",))
     answers = typed(page, "The dog ran home.")
-    assert "did not arrive" in answers[0]["says"] and answers[1]["says"] == ""
+    assert answers[0]["says"] == "" and "did not arrive" in answers[1]["says"]
 
 
 @LONG

@@ -1,6 +1,6 @@
 """The names under which students know the models."""
 
-TITLES = {"elmo": "ELMo", "bert": "BERT", "gpt2": "GPT", "bart": "BART"}  # the four of the opening, one of each kind
+TITLES = {"bert": "BERT", "gpt2": "GPT", "bart": "BART", "elmo": "ELMo"}  # the four of the opening, the easiest to read first
 NAMED = TITLES | {"gpt": "GPT", "gpt2": "GPT-2", "t5": "T5", "llama": "Llama"}
 
 
