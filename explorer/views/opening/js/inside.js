@@ -147,8 +147,8 @@ export class InsidePicture {
     });
   }
 
-  /** The score of a token, which the softmax turns into its weight: one below zero is gone first, and then each grows to the right. As wide as the
-   * picture until the values come. @param {Element} into @param {number} n
+  /** The score of a token, which the softmax turns into its weight: one below zero is gone first, and then each grows to the right.
+   * As wide as the picture until the values come. @param {Element} into @param {number} n
    * @param {{x: number, y: number, across: number, alone: number, high: number, letters: number}} at @param {Paint} paint */
   #bar(into, n, { x, y, across, alone, high, letters }, paint) {
     const { scores, weights } = this.inside, low = Math.min(0, ...scores), range = Math.max(...scores) - low || 1;
@@ -156,7 +156,7 @@ export class InsidePicture {
     const bar = this.#add("rect", { class: "score", y: y - high / 2, height: high, rx: 2 }, into);
     const told = follows || [Math.max(...scores), Math.min(...scores)].includes(scores[n]);
     const style = { class: "told", y, "font-size": letters, fill: follows ? paint.follow : paint.ink };
-    const numbers = told ? [scores[n].toFixed(1).replace("-", "−"), percent(weights[n])].map((words) => this.#text(words, style, into)) : [];
+    const says = told ? [asScore(scores[n]), percent(weights[n])] : [], numbers = says.map((words) => this.#text(words, style, into));
     this.parts.push((time) => {
       const weighed = eased(time, ...WEIGHED), left = score < 0 ? 1 - eased(time, BEATS.weigh, BEATS.weigh + EMPTIES) : 1;
       const length = score * lit(time, n) * left * (1 - weighed) + weights[n] * weighed, base = zero * (1 - weighed);
@@ -164,10 +164,11 @@ export class InsidePicture {
       bar.setAttribute("x", String(x + wide * Math.min(base, base + length)));
       bar.setAttribute("width", String(wide * Math.abs(length)));
       bar.setAttribute("fill", length < 0 ? paint.signed[1] : mark);
-      const shown = [lit(time, n) * (1 - eased(time, BEATS.weigh - 0.3, BEATS.weigh)), eased(time, WEIGHED[1], WEIGHED[1] + 0.3) * (1 - eased(time, BEATS.mix - 0.6, BEATS.mix - 0.3))];
+      const ofScore = lit(time, n) * (1 - eased(time, BEATS.weigh - 0.3, BEATS.weigh));
+      const ofWeight = eased(time, WEIGHED[1], WEIGHED[1] + 0.3) * (1 - eased(time, BEATS.mix - 0.6, BEATS.mix - 0.3));
       numbers.forEach((number, k) => {
         number.setAttribute("x", String(x + wide * Math.max(base, base + length) + 6));
-        number.setAttribute("opacity", String(shown[k]));
+        number.setAttribute("opacity", String(k ? ofWeight : ofScore));
       });
     });
   }
@@ -177,7 +178,8 @@ export class InsidePicture {
   #value(into, n, { x, y, cell, high }, paint) {
     const group = this.#add("g", {}, into), { values, weights } = this.inside;
     values[n].forEach((value, c) => this.#add("rect", { x: x + c * cell, y: y - high / 2, width: cell + 0.3, height: high, fill: this.colour(value, paint) }, group));
-    if (n === this.follows) this.#add("rect", { x, y: y - high / 2, width: values[n].length * cell, height: high, fill: "none", stroke: paint.follow, "stroke-width": 2 }, group);
+    const frame = { x, y: y - high / 2, width: values[n].length * cell, height: high, fill: "none", stroke: paint.follow, "stroke-width": 2 };
+    if (n === this.follows) this.#add("rect", frame, group);
     this.parts.push((time) => {
       const faint = eased(time, BEATS.mix + 0.8, BEATS.mix + 1.8), shown = eased(time, BEATS.mix, BEATS.mix + 0.8);
       group.setAttribute("opacity", String(shown * (1 - 0.75 * faint * Number(weights[n] < LEAST))));
@@ -205,8 +207,8 @@ export class InsidePicture {
       values[n].forEach((value, c) => {
         const thin = (weight * high) / values[n].length, y = middle(n) + (c - values[n].length / 2) * thin, top = low + (c + before) * cell, under = top + weight * cell;
         const d = `M${from} ${y}C${bend} ${y} ${bend} ${top} ${end} ${top}V${under}C${bend} ${under} ${bend} ${y + thin} ${from} ${y + thin}Z`;
-        const fill = n === this.follows ? { fill: paint.follow, "fill-opacity": 0.15 + 0.85 * this.strength(value) } : { fill: this.colour(value, paint) };
-        this.#add("path", { d, ...fill }, group);
+        const path = this.#add("path", { d, fill: n === this.follows ? paint.follow : this.colour(value, paint) }, group);
+        if (n === this.follows) path.setAttribute("fill-opacity", String(0.15 + 0.85 * this.strength(value)));
       });
       before += weight;
     });
@@ -261,6 +263,9 @@ export function followed({ tokens, weights, row }) {
   const said = (/** @type {number} */ n) => (n === row ? -1 : WORD.test(tokens[n]) ? 1 + weights[n] : weights[n]);
   return tokens.map((_, n) => n).reduce((best, n) => (said(n) > said(best) ? n : best));
 }
+
+/** A score as a reader sees it. @param {number} score */
+export const asScore = (score) => score.toFixed(1).replace("-", "−");
 
 /** The size of what names a column or a floor. @param {number} width of the picture */
 const labels = (width) => (width >= 700 ? Math.max(15, width / 90) : 13);

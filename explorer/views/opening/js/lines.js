@@ -1,7 +1,7 @@
 // The line under the sentence at each moment of the film: at most twelve words and one number.
 import { element } from "../../live/js/element.js";
 import { percent } from "./elements.js";
-import { BEATS, floorAt, followed, WEIGHED } from "./inside.js";
+import { asScore, BEATS, floorAt, followed, WEIGHED } from "./inside.js";
 
 /** @typedef {(string | HTMLElement)[]} Line */
 
@@ -9,7 +9,8 @@ const number = (/** @type {string} */ text) => element("b", "number", text);
 
 /** The lines, each from its moment on. @param {import("./opening.js").OpeningRecord} record @returns {[number, Line][]} */
 function linesOf({ inside, floors, lanes }) {
-  const { scores, weights, tokens, heads, mixed, head } = inside, one = followed(inside), weighs = "Weigh: scores become weights that sum to one.";
+  const { scores, weights, tokens, heads, mixed, head } = inside, one = followed(inside);
+  const compares = "Compare: a score says how well each token answers the gap.", weighs = "Weigh: scores become weights that sum to one.";
   const follow = (/** @type {string} */ text) => element("b", "follow", text);
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
@@ -17,7 +18,7 @@ function linesOf({ inside, floors, lanes }) {
     [9.5, [`Look inside ${title}: how does it find “${top.text}”?`]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
-    [BEATS.compare, ["Compare: a score says how well each token answers the gap. “", follow(tokens[one]), "”: ", number(scores[one].toFixed(1).replace("-", "−")), "."]],
+    [BEATS.compare, [`${compares} “`, follow(tokens[one]), "”: ", number(asScore(scores[one])), "."]],
     [WEIGHED[0], [weighs]],
     [WEIGHED[1], [`${weighs} “`, follow(tokens[one]), "” gets ", number(percent(weights[one])), "."]],
     [BEATS.mix, ["Mix: values, as thick as their weights, become ", number(String(mixed[head].length)), " numbers."]],

@@ -56,7 +56,8 @@ export class Opening {
     this.picture = new InsidePicture(this.stage, record.inside, record.floors, record.lanes.find(({ name }) => name === "bert")?.title ?? "");
     this.spoken = this.root.appendChild(element("p", "unheard"));
     this.spoken.setAttribute("role", "status");
-    this.film = new Film(this.root, BEATS.end, { draw: (time) => this.draw(time), ended: (touched) => this.ended(touched), waited: (part) => this.waited(part) });
+    const tells = { draw: this.draw.bind(this), ended: this.ended.bind(this), waited: this.waited.bind(this) };
+    this.film = new Film(this.root, BEATS.end, tells);
     const foot = this.#foot();
     this.play = foot.play;
     this.stills = foot.stills;
@@ -136,7 +137,8 @@ export class Opening {
   turn(mode) {
     this.root.dataset.mode = mode;
     const style = getComputedStyle(this.root), of = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
-    this.paint = { ink: of("ink"), dim: of("dim"), line: of("line"), on: of("on"), hold: of("hold"), follow: of("follow"), signed: this.record.palettes[mode] };
+    const [ink, dim, line, on, hold, follow] = ["ink", "dim", "line", "on", "hold", "follow"].map(of);
+    this.paint = { ink, dim, line, on, hold, follow, signed: this.record.palettes[mode] };
     if (!this.own) this.draw(this.film.time);
   }
 
