@@ -71,6 +71,20 @@ def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     expect(page.locator(".gap")).not_to_contain_text("by hand")
 
 
+@BROWSER
+def test_the_slider_of_a_weight_stays_where_it_is_at_every_station(show: Show) -> None:
+    page = show(traced("bert"), view=SOFTMAX)
+    slider, ways = page.get_by_label("This weight α"), []
+    for name in ("softmax", "mix", "concat"):
+        page.evaluate(f"{BOARD}.go({BOARD}.site.stations.indexOf('{name}'))")
+        settled(page)
+        ways.append(slider.bounding_box())
+        assert station(page) == name
+    assert ways[0] == ways[1] == ways[2], ways
+    slider.fill("0.7")
+    assert station(page) == "concat" and slider.bounding_box() == ways[0], "a change moves it neither"
+
+
 @LONG
 @BROWSER
 def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(show: Show) -> None:

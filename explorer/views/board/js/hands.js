@@ -8,10 +8,13 @@ const FAR = 160; // dots that a hand draws a weight from 0 to 1
 /** The weights of a row that may be other than 0. @param {any} head @param {number} row @returns {number[]} */
 const seenBy = (head, row) => Array.from({ length: head.m }, (_, j) => j).filter((j) => head.see(row, j));
 
+/** Whether weights are seen here that a hand may change. @param {any} board */
+export const weighing = ({ site, station, words }) => Boolean(site.q && !site.z && OPEN.includes(station) && !words);
+
 /** Whether the weight that is pointed at can be changed here. @param {any} board @param {number} [row] @param {number} [col] */
 export function liftable(board, row = board.cursor.row, col = board.cursor.col) {
-  const { site, station } = board;
-  if (!site.q || site.z || !OPEN.includes(station) || board.words || row < 0 || col < 0) return false;
+  const { site } = board;
+  if (!weighing(board) || row < 0 || col < 0) return false;
   const head = headOf(site, board.head);
   return head.see(row, col) && seenBy(head, row).length > 1 && Number.isFinite(head.alpha[row * head.m + col]);
 }

@@ -2,7 +2,7 @@
 import { stateAt } from "./columns.js";
 import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
-import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
+import { changedLines, liftable, send, setWeight, takeBack, weighing } from "./hands.js";
 import { HABITS } from "./heads.js";
 import { helpOf, nextOf } from "./keys.js";
 import { layerName, percent, readable, short } from "./ledger.js";
@@ -52,7 +52,7 @@ export function skeleton(root) {
   /** @type {HTMLCanvasElement} */
   const canvas = put(stage, "canvas", { tabindex: "0", role: "application", "aria-roledescription": "board", "aria-label": "The matrices. Arrow keys step and choose; question mark lists the keys." });
   const time = put(frame, "label", { class: "time", hidden: "" });
-  const ledger = put(stage, "div", { class: "ledger" }), reads = put(ledger, "div", { class: "reads", role: "group", hidden: "" }), vectors = put(ledger, "div", { class: "vectors", hidden: "" }), weight = put(ledger, "div", { class: "weigh", hidden: "" }), lively = put(ledger, "div", { "aria-live": "polite" });
+  const ledger = put(stage, "div", { class: "ledger" }), weight = put(ledger, "div", { class: "weigh", hidden: "" }), reads = put(ledger, "div", { class: "reads", role: "group", hidden: "" }), vectors = put(ledger, "div", { class: "vectors", hidden: "" }), lively = put(ledger, "div", { "aria-live": "polite" });
   const pair = put(lively, "b", { class: "pair", dir: "auto" }), holds = put(lively, "span", { class: "holds" }), operands = put(lively, "pre", { class: "operands" });
   const formula = put(ledger, "span", { class: "formula" }), fold = put(ledger, "details", { class: "numpy" });
   put(fold, "summary", {}, "In NumPy");
@@ -162,7 +162,8 @@ function timed(time, board) {
 /** The weight that is pointed at, under a slider, and the way back. @param {HTMLElement} place @param {any} board */
 function weighed(place, board) {
   const open = liftable(board), many = board.changes.length;
-  place.hidden = !open && !many;
+  place.hidden = !weighing(board) && !many;
+  place.style.visibility = open || many ? "" : "hidden"; // what stands below it stays where it is
   if (place.hidden) return;
   if (!place.firstChild) {
     const label = put(place, "label", {}, "α "), slider = put(label, "input", { type: "range", min: "0", max: "1", step: "0.01", "aria-label": "This weight α" });
@@ -175,7 +176,7 @@ function weighed(place, board) {
   const [label, back, hint, whole] = /** @type {any[]} */ ([...place.children]), slider = label.querySelector("input");
   const head = headOf(board.site, board.head), value = open ? head.alpha[board.cursor.row * head.m + board.cursor.col] : 0;
   label.hidden = !open;
-  hint.hidden = !open || board.held.length > 0;
+  hint.hidden = !open || board.held.length + many > 0;
   slider.value = String(value);
   say(label.querySelector("span"), value.toFixed(2));
   back.hidden = !many;
