@@ -55,7 +55,7 @@ def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     page.mouse.move(x, y - 30)
     page.mouse.move(x, y - 80)  # half of the way from 0 to 1
     page.mouse.up()
-    assert station(page) == "mix" and page.evaluate(f"{BOARD}.held") == [] and attention.v is not None
+    assert station(page) == "softmax" and page.evaluate(f"{BOARD}.held") == [] and attention.v is not None
     values = page.evaluate(f"{BOARD}.numbers(0, 1)")
     weights = np.array(values["weights"]).reshape(own.shape)
     close(weights[4], rescaled(own[4], 7, own[4][7] + 0.5))
@@ -65,7 +65,11 @@ def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     expect(page.locator(".operands")).to_contain_text(
         f"α was {shown_share(own[4][7])}, is {own[4][7] + 0.5:.3f}; z moved by {far:.3f}"
     )
+    expect(page.locator(".operands")).to_contain_text("of its length), as step Σ α v shows.")
     expect(page.locator(".gap")).to_contain_text("still show the model's own run")
+    page.evaluate(f"{BOARD}.go({BOARD}.step + 1)")
+    assert station(page) == "mix"
+    expect(page.locator(".operands")).to_contain_text("of its length).")
     page.get_by_role("button", name="Undo").click()
     close(page.evaluate(f"{BOARD}.numbers(0, 1)")["context"], own @ attention.v[1])
     expect(page.locator(".gap")).not_to_contain_text("by hand")

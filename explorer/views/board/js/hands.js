@@ -43,22 +43,12 @@ export function setWeight(board, value) {
   if (Math.abs(Math.max(0, Math.min(1, value)) - alpha[board.cursor.row * m + board.cursor.col]) < 1e-6) return; // nothing to undo
   remember(board);
   weigh(board, board.cursor.row, board.cursor.col, value, alpha);
-  shown(board);
+  board.told();
 }
 
 /** A little more or less. @param {any} board @param {number} by */
 export function nudge(board, by) {
   if (liftable(board)) setWeight(board, headOf(board.site, board.head).alpha[board.cursor.row * board.cols.length + board.cursor.col] + by);
-}
-
-/** The context vector is seen from Σ α v on. @param {any} board */
-function shown(board) {
-  if (board.station === "softmax" && board.site.stations.includes("mix")) {
-    board.step = board.site.stations.indexOf("mix");
-    board.t = 1;
-    board.size();
-  }
-  board.told();
 }
 
 /** Take the last change back; where there is none, the last one that the model was run on. @param {any} board */
@@ -84,7 +74,7 @@ export function grip(board, found, y) {
     if (!moved) {
       board.point(i, j);
       remember(board);
-      shown(board);
+      board.told();
     }
     moved = true;
     weigh(board, i, j, begin + (y - to) / FAR, from);
@@ -103,7 +93,8 @@ export function changedLines(board) {
   }
   if (!gap) return ["Another row of this head was edited by hand."];
   const at = row * m + Math.max(0, col), far = `z moved by ${short(Math.sqrt(gap))} (${Math.round((100 * Math.sqrt(gap)) / (Math.sqrt(size) || 1))}% of its length)`;
-  return [`Edited by hand: α was ${short(own.alpha[at])}, is ${short(head.alpha[at])}; ${far}.`];
+  const later = board.station === "softmax" && board.site.stations.includes("mix") ? `, as step ${board.data.prose.mix.name} shows` : "";
+  return [`Edited by hand: α was ${short(own.alpha[at])}, is ${short(head.alpha[at])}; ${far}${later}.`];
 }
 
 /** What an edit by hand reaches, for the foot of the board; empty where nothing was changed. @param {any} board */
