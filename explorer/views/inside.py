@@ -49,7 +49,10 @@ def glance(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
     for n, of_layer in enumerate(tiles):
         for left, tile in zip(range(0, whole.shape[1], columns + 1), of_layer, strict=False):
             whole[n * high : n * high + rows, left : left + columns] = np.round(255 * tile / top).astype(np.uint8)
-    figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
+    scale = (
+        "coloraxis" if head == NO_HEAD else "coloraxis3"
+    )  # that of the large one beside it, whose colour bar then stands for both
+    figure = go.Figure(go.Heatmap(z=whole, coloraxis=scale, hoverinfo="skip", name="all heads"))
     if row is not None:
         names = trace.axes(stream)[1].texts
         words = [[names[int(weights[row].argmax())] for weights in attention.weights] for attention in layers]
@@ -60,12 +63,12 @@ def glance(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     figure.add_trace(_named(trace, stream, row, (rows, columns), high)).update_layout(hovermode="closest", hoverdistance=-1)
     notes = (f"{ORDER} (at most {top:.3g}){_marked(trace, stream, row)}", pooled, theme.unseen_note(trace.source), *trace.notes)
-    ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
+    bar = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"], "tickangle": 0}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
         xaxis={**_tiled("head", heads, columns + 1), "range": [-0.5, whole.shape[1] - 0.5], **SQUARE},
         yaxis={**_tiled("layer", len(layers), high), "range": [len(whole) - 0.5, -0.5], **SQUARE, "scaleanchor": "x"},
-        coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
+        coloraxis={"cmin": 0, "cmax": 255, "colorbar": bar}, coloraxis3={"cmin": 0, "cmax": 255 / top, "showscale": False},
         height=_tall(layers),
     )  # fmt: skip
 

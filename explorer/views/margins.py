@@ -25,6 +25,7 @@ TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a col
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
 WIDE, TALL = 115, 20  # for a room: letters of a note, lines of type below each other
 ROOM, HIGH, DRAWN, ROW = 800, 620, 300, 26  # pixels there: between the sides, of a figure, its drawing, a row of boxes
+STRETCH = 0.75  # of its width: how high a square cell is there, since a screen is wider than high
 GAP, SIDE, SLANTED = 6, 10, 36  # below a title, at the sides, and where the last name of an axis leans out
 
 
@@ -99,6 +100,8 @@ def widened(figure: go.Figure) -> go.Figure:
         figure.layout[scale].colorbar.tickfont.size = SIZE
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
         axis.tickfont.size = max(axis.tickfont.size or SIZE, SIZE)
+    if any(figure.select_traces({"type": "heatmap"})):
+        figure.update_yaxes(scaleratio=STRETCH, selector=lambda axis: axis.scaleanchor is not None)
     figure.update_layout(title_pad_t=6)
     top, bottom = (
         max(_above(figure), (margin.t or 0) - spared),

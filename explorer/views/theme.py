@@ -299,7 +299,7 @@ def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
 
 def colours_of_weights() -> dict[str, object]:
     """The colour axis of attention weights: the same in every picture, by their square roots."""
-    return {"coloraxis3": {"cmin": 0, "cmax": 1, "colorbar": {"tickvals": [0, 0.05, 0.25, 0.5, 1]}}}
+    return {"coloraxis3": {"cmin": 0, "cmax": 1, "colorbar": {"tickvals": [0, 0.25, 1], "tickangle": 0}}}
 
 
 def unseen_note(tokens: Tokens) -> str:
