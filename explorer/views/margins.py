@@ -19,7 +19,7 @@ from explorer.views import theme
 
 TELEPHONE = 360  # pixels of a picture between its sides on the narrowest screen
 LETTER, LINE = 0.54, 1.3  # of its size: how wide a letter is, how high a line
-SIZE = 15  # of letters that say no other
+SIZE, SMALLEST = 15, 13  # of letters that say no other, and of those that have little room
 TITLE, NOTE, PANEL = 40, 24, 24  # pixels of a title, of each line below it, and of the title of a panel
 TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a colour bar
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
@@ -118,11 +118,16 @@ def widened(figure: go.Figure) -> go.Figure:
 
 
 def _spaced(axis: Any, high: float) -> None:
-    """Write as many names of an axis of this length as have room one below the other."""
+    """Write every name of an axis of this length, in smaller type where they have no room one below the other; else as many as have it."""
     begin, end = axis.domain or (0, 1)
-    few, names = max(1, int(high * (end - begin) / (LINE * SIZE))), axis.ticktext or ()
-    if axis.showticklabels is not False and sum(map(bool, names)) > few:
-        step = math.ceil(len(names) / few)
+    names, room = axis.ticktext or (), high * (end - begin) / LINE
+    many = sum(map(bool, names))
+    if axis.showticklabels is False or many <= max(1, int(room / SIZE)):
+        return
+    if room >= many * SMALLEST:
+        axis.tickfont.size = int(room / many)
+    else:
+        step = math.ceil(len(names) / max(1, int(room / SIZE)))
         axis.update(ticktext=names[::step], tickvals=axis.tickvals[::step])
 
 
