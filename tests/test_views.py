@@ -826,6 +826,5 @@ def test_the_columns_of_a_mask_have_the_words_of_its_rows(records: dict[str, Any
         figure = VIEWS["sight"](record)
         over = figure.layout.xaxis2
         names = [text.removeprefix("<b>").removesuffix("</b>") for text in over.ticktext]
-        assert names == [figure.layout.yaxis.ticktext[place] for place in over.tickvals] and set(record.place) <= set(
-            over.tickvals
-        )
+        assert names == [figure.data[0].text[place][0] for place in over.tickvals], "those that a pointer reads at its rows"
+        assert set(record.place) <= set(over.tickvals)

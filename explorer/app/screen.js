@@ -62,15 +62,27 @@ function fitChart(one, box) {
   put(one, { ...box, height: Math.min(box.height, STRETCHED * scale * natural) }, scale);
 }
 
+/** How wide the columns of a row are on a page, of 100; none where all are alike. */
+function sharesOf(row) {
+  const { scene } = row.dataset, columns = [...row.children];
+  delete row.dataset.scene;
+  for (const one of columns) one.style.removeProperty("flex");
+  const shares = columns.map(one => parseFloat(getComputedStyle(one).flexBasis.replace("calc(", "")));
+  if (scene) row.dataset.scene = scene;
+  return shares.every(share => Math.abs(share - shares[0]) < 1 || !(share > 0)) ? [] : shares;
+}
+
 /** Charts side by side grow alike; where they would be too narrow, some stand below the others. */
 function fitRow(row, box) {
   const charts = [...row.querySelectorAll(inside.chart)], each = row.children.length;
   const lines = Math.ceil(each / Math.max(1, Math.floor(box.width / LEAST.several)));
   row.style.setProperty("--across", String(Math.ceil(each / lines)));
+  const shares = lines === 1 ? sharesOf(row) : [];
+  shares.forEach((share, n) => row.children[n].style.setProperty("flex", `${share} 1 0`, "important"));
   put(row, box, 1);
-  const wide = Math.min(...charts.map(chart => chart.parentElement.clientWidth)), high = box.height / lines - GAP * (lines > 1);  // a last line of fewer has more room
+  const wides = charts.map(chart => chart.parentElement.clientWidth), wide = Math.min(...wides), high = box.height / lines - GAP * (lines > 1);  // a last line of fewer has more room
   const naturals = charts.map(naturalHeight), scale = Math.min(LARGEST, Math.max(0.75, wide / LEAST.several), high / Math.max(...naturals));
-  charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: wide, height: naturals[n] * scale }, scale));
+  charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: shares.length ? wides[n] : wide, height: naturals[n] * scale }, scale));
 }
 
 /** A figure that moves is as large as the screen allows, smaller once a frame is higher, and does not grow while it moves. */

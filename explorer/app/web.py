@@ -21,13 +21,14 @@ from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export, theme
 from explorer.views.emptied import emptied
-from explorer.views.margins import resized, untitled, widened
+from explorer.views.margins import breadths, resized, untitled, widened
 from explorer.views.spoken import spoken, written
 from explorer.views.view import LIMITS, MEASURED, READING
 
 UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
 MORE, SETTINGS = "Numbers · Files · Code", "More settings"
+HIGHER = 1.4  # times a drawing as narrow as several in a row of unlike ones: its names are larger for a room
 SENTENCE = re.compile(r".*?[.?!](?=\s|$)", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
@@ -222,8 +223,10 @@ def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
 
     `across` is how many stand in a row; without it all do.
     """
-    figures = level([styled(view(result_of(what))) for what in several])
-    columns = (column for _ in range(0, len(several), across or len(several)) for column in st.columns(across or len(several)))
+    figures = [styled(view(result_of(what))) for what in several]
+    row: Any = across or breadths(figures)
+    level(figures, HIGHER if present.on() and not across and max(row) > 1.5 * min(row) else 1)
+    columns = (column for _ in range(0, len(several), across or len(several)) for column in st.columns(row))
     for number, (column, what, figure) in enumerate(zip(columns, several, figures, strict=False)):
         with column:
             name = f"{view.name}.{number}"
@@ -234,14 +237,15 @@ def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
         said_of(view)
 
 
-def level(figures: Sequence[Any]) -> Sequence[Any]:
-    """Pictures side by side: their titles and the tops of their drawings on one line, each drawing as high as it is."""
+def level(figures: Sequence[Any], higher: float = 1) -> Sequence[Any]:
+    """Pictures side by side: their titles and the tops of their drawings on one line, each drawing as high as it is, or `higher`."""
     heights = [figure.layout.height or 0 for figure in figures]
     tops, bottoms = ([getattr(figure.layout.margin, side) or 0 for figure in figures] for side in ("t", "b"))
     for figure in figures:
         if all(heights):
             drawing = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
-            resized(figure, drawing + max(tops) + max(bottoms), max(tops), max(bottoms))
+            resized(figure, higher * drawing + max(tops) + max(bottoms), max(tops), max(bottoms))
+            figure.update_layout(title_y=1, title_pad_t=20)
     return figures
 
 

@@ -25,6 +25,7 @@ TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a col
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
 WIDE, TALL = 115, 20  # for a room: letters of a note, lines of type below each other
 ROOM, HIGH, DRAWN, ROW = 800, 620, 300, 26  # pixels there: between the sides, of a figure, its drawing, a row of boxes
+CELL = 12  # pixels of a cell of several pictures side by side
 STRETCH = 0.75  # of its width: how high a square cell is there, since a screen is wider than high
 GAP, SIDE, SLANTED = 6, 10, 36  # below a title, at the sides, and where the last name of an axis leans out
 
@@ -131,11 +132,26 @@ def _spaced(axis: Any, high: float) -> None:
         axis.update(ticktext=names[::step], tickvals=axis.tickvals[::step])
 
 
+def breadths(figures: Sequence[go.Figure]) -> list[float]:
+    """How wide pictures that stand side by side are beside each other, so that the cells of all are of one size; else alike.
+
+    >>> heats = [go.Figure(go.Heatmap(z=[[0] * cells])).update_layout(yaxis_ticktext=["a"], margin_r=10) for cells in (10, 20)]
+    >>> wide = breadths(heats)
+    >>> (round(wide[1] - wide[0]) == 10 * CELL, breadths([*heats, go.Figure(go.Bar(y=[1]))]))
+    (True, [1, 1, 1])
+    """
+    cells = [[len(heat.z[0]) for heat in figure.select_traces({"type": "heatmap"})] for figure in figures]
+    if not all(cells):
+        return [1] * len(figures)
+    return [_left(one) + (one.layout.margin.r or 0) + CELL * row[0] for one, row in zip(figures, cells, strict=True)]
+
+
 def _right(figure: go.Figure) -> int:
     """The pixels right of the drawing: more where the last name leans out, or half of it reaches out."""
+    angles = [axis.tickangle for top in (True, False) for _, axis in _edge(figure, top=top)]
     if any((axis.tickangle or 0) % 90 for _, axis in _edge(figure, top=True)):
         return SLANTED
-    return SIDE if any(axis.tickangle for _, axis in _edge(figure, top=False)) else 2 * SIDE
+    return SIDE if any(angles) else 2 * SIDE
 
 
 def _above(figure: go.Figure) -> int:

@@ -21,7 +21,7 @@ KINDS = {
     "encoder-decoder": "above, it reads like BERT; below, it writes like GPT",
 }
 PALE = 0.55  # of the colour where another word is seen
-NARROWEST = 20  # columns that have room for their words in the narrowest picture; of more only the chosen word is named
+NARROWEST = 20  # tokens of a text whose words have room above the narrowest picture; of more only the chosen word is named
 
 
 def sight(record: VisibilityMap) -> go.Figure:
@@ -44,7 +44,9 @@ def sight(record: VisibilityMap) -> go.Figure:
         z=tone, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, customdata=np.tile(names, (len(names), 1)), text=_down(names),
         hovertemplate="<b>%{text}</b> may see <b>%{customdata}</b><extra></extra>", name="may see",
     )  # fmt: skip
-    high, every = (17, 1) if len(names) <= 18 else (12, 1) if len(names) <= 40 else (9, 2)
+    high, every = (
+        (12, 1) if len(record.tokens) <= NARROWEST else (9, 2)
+    )  # by the text, which all of them read: one size for all
     figure = go.Figure(heat)
     places = list(range(len(names)))[::every]  # of many names every second is written
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": names[::every], "showgrid": False, "ticks": ""}
@@ -54,7 +56,7 @@ def sight(record: VisibilityMap) -> go.Figure:
         title=_title(record.model, notes), height=high * len(names),
         coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
         xaxis={**ticks, "side": "top", "tickangle": -90, "range": [-0.5, len(names) - 0.5]},
-        yaxis={**ticks, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 13 if high == 17 else 12}},
+        yaxis={**ticks, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 12}},
     )  # fmt: skip
     return _columns(figure, record, names)
 
@@ -64,10 +66,14 @@ def _down(names: list[str]) -> list[list[str]]:
 
 
 def _columns(figure: go.Figure, record: VisibilityMap, names: list[str]) -> go.Figure:
-    """The words above the columns, the chosen one in bold letters; special tokens are named at their rows."""
-    words = [n for n, special in enumerate(record.tokens.special) if not special]
-    shown = words if record.target is None and len(words) <= NARROWEST else list(record.place)
-    theme.written_over(figure, "xaxis", shown, [f"<b>{names[n]}</b>" if n in record.place else names[n] for n in shown])
+    """Every second word above the columns, the chosen one in bold letters; special tokens are named at their rows."""
+    place, many = record.place, len(record.tokens) > NARROWEST
+    near = {n + by for n in place for by in (-1, 1)}  # would touch the chosen one
+    words = [
+        n for n, special in enumerate(record.tokens.special) if not (special or many or n in near) and (n - place[0]) % 2 == 0
+    ]
+    shown = sorted({*place, *words})
+    theme.written_over(figure, "xaxis", shown, [f"<b>{names[n]}</b>" if n in place else names[n] for n in shown])
     return figure
 
 
