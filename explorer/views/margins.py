@@ -101,8 +101,7 @@ def widened(figure: go.Figure) -> go.Figure:
         figure.layout[scale].colorbar.tickfont.size = SIZE
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
         axis.tickfont.size = max(axis.tickfont.size or SIZE, SIZE)
-    if any(figure.select_traces({"type": "heatmap"})):
-        figure.update_yaxes(scaleratio=STRETCH, selector=lambda axis: axis.scaleanchor is not None)
+    _stretched(figure)
     figure.update_layout(title_pad_t=6)
     top, bottom = (
         max(_above(figure), (margin.t or 0) - spared),
@@ -116,6 +115,12 @@ def widened(figure: go.Figure) -> go.Figure:
     for axis in figure.select_yaxes():
         _spaced(axis, high - top - bottom)
     return resized(figure, high, top, bottom, ROOM)
+
+
+def _stretched(figure: go.Figure) -> None:
+    """Make the square cells of a heat map wider than high."""
+    if any(figure.select_traces({"type": "heatmap"})):
+        figure.update_yaxes(scaleratio=STRETCH, selector=lambda axis: axis.scaleanchor is not None)
 
 
 def _spaced(axis: Any, high: float) -> None:
