@@ -18,7 +18,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.layers import ACTIVATIONS, NORM_PLACES
 from explorer.records import HeadStatistics, Trace
 from explorer.records.trace import Attention
-from explorer.views import VIEWS
+from explorer.views import VIEWS, theme
 from explorer.views.attention import habit
 from explorer.views.margins import TALL, widened
 from explorer.views.sums import joined, summed
@@ -260,7 +260,7 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
     last = views["lens"](lens, shown="the last layer's").data[0]
     assert np.allclose(last.z, lens.final.T)
     for shares, row, best in zip(lens.final.T, last.text, lens.best[-1], strict=True):
-        assert list(row) == [*(f"{share:.0%}" for share in shares[:-1]), best[0]]
+        assert list(row) == [*(theme.percent(share) for share in shares[:-1]), best[0]]
     for text, guesses in ((SENTENCE, 1), ("The dog slept.", 3)):
         room = widened(views["lens"](ex.lens(bert, text), shown="its own guess")).data[0].text
         lines = {len(cell.split("<br>")) for row in room for cell in row}

@@ -50,15 +50,17 @@ def _bars(record: SpanGuess, inside: np.ndarray, number: int) -> go.Bar:
     texts, shares = [record.texts[number][n] for n in inside], record.shares[number, inside]
     originals = [record.corruption.original.texts[place] for place in record.places[inside]]
     hover_lines = [
-        ", ".join(f"{theme.label(t)} {s:.1%}" for t, s in zip(*pair, strict=True)) for pair in zip(texts, shares, strict=True)
+        ", ".join(f"{theme.label(t)} {theme.percent(s)}" for t, s in zip(*pair, strict=True))
+        for pair in zip(texts, shares, strict=True)
     ]
     hovers = [
-        f"{line}<br>original token ({theme.label(truth)}): {share:.1%}"
+        f"{line}<br>original token ({theme.label(truth)}): {theme.percent(share)}"
         for line, truth, share in zip(hover_lines, originals, record.truth[number, inside], strict=True)
     ]
     return go.Bar(
         orientation="h", base=0, x=np.maximum(shares[:, 0], 0.004), y=1 + np.arange(len(inside)) + shift, width=0.36, name=name,
-        text=[f"{theme.label(t[0])} {s[0]:.0%}{' ✓' if t[0] == own else ''}" for t, s, own in zip(texts, shares, originals, strict=True)],
+        text=[f"{theme.label(t[0])} {theme.percent(s[0])}{' ✓' if t[0] == own else ''}"
+              for t, s, own in zip(texts, shares, originals, strict=True)],
         textposition="outside", cliponaxis=False, textfont={"size": 15}, meta=colour, marker={"pattern": {"shape": pattern}},
         customdata=hovers, hovertemplate=f"{name}: %{{customdata}}<extra></extra>",
     )  # fmt: skip

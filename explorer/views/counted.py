@@ -43,7 +43,8 @@ def _bars(record: BackOff, place: int, source: int) -> go.Bar:
     name = f"{source}-grams" if source else FLAT
     return go.Bar(
         orientation="h", x=record.parts[place, :, source], y=np.arange(len(record.texts[place])), width=0.7, name=name, meta=source,
-        hovertemplate=f"{name}: <b>%{{x:.4f}}</b><extra></extra>",
+        customdata=[theme.percent(part) for part in record.parts[place, :, source]],
+        hovertemplate=f"{name}: <b>%{{customdata}}</b><extra></extra>",
     )  # fmt: skip
 
 
@@ -56,7 +57,8 @@ def _used(record: BackOff, place: int) -> str:
     longest, known = record.parts.shape[2] - 2, int(record.known[place])
     skipped = f"no context of {longest} tokens was counted; " if known < longest else ""
     order = ", ".join(
-        f"{f'{source}-grams' if source else FLAT} {record.shares[place, source]:.1%}" for source in range(known + 1, -1, -1)
+        f"{f'{source}-grams' if source else FLAT} {theme.percent(record.shares[place, source])}"
+        for source in range(known + 1, -1, -1)
     )
     return f"{skipped}back-off: {order}"
 

@@ -78,7 +78,7 @@ def _tone(step: FillingStep, n: int | None) -> float:
 
 def _likeliest(step: FillingStep, n: int) -> str:
     pairs = zip(step.texts[n][:SAID], np.asarray(step.shares[n][:SAID]), strict=True)
-    return ", ".join(f"{theme.label(text)} {share:.1%}" for text, share in pairs)
+    return ", ".join(f"{theme.label(text)} {theme.percent(share)}" for text, share in pairs)
 
 
 def steps_shown(steps: Sequence[FillingStep]) -> Mapping[str, Control]:

@@ -30,8 +30,9 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     if not any(right):
         names, shares, right = [*names, truth], [*shares, float(record.truth[at])], [*right, True]
     figure = go.Figure(_bars(names, shares))
-    first = f"{theme.printable(titled(record.model))} finds “{theme.label(record.texts[at][0])}” most probable ({record.shares[at][0]:.1%})"
-    original = "the hidden word" if right[0] else f"the hidden word “{truth}” (✓) has {record.truth[at]:.1%}"
+    best, most = theme.label(record.texts[at][0]), theme.percent(record.shares[at][0])
+    first = f"{theme.printable(titled(record.model))} finds “{best}” most probable ({most})"
+    original = "the hidden word" if right[0] else f"the hidden word “{truth}” (✓) has {theme.percent(record.truth[at])}"
     notes = (f"{first}{', ' if right[0] else '; '}{original}.", theme.unseen_note(record.corruption.original))
     facts = (
         f"P({truth} | x̃) = {record.truth[at]:.3f}, so −log P = {record.surprise[at]:.2f}",
@@ -47,8 +48,8 @@ def guess(record: Guess, *, place: str) -> go.Figure:
 def _bars(names: list[str], shares: list[float]) -> go.Bar:
     return go.Bar(
         orientation="h", base=0, x=[max(share, SHORTEST * max(shares)) for share in shares], y=[*range(len(names))], width=0.7,
-        text=[f"{share:.1%}" for share in shares], textposition="outside", cliponaxis=False, textfont={"size": 15}, customdata=names,
-        name="P", hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
+        text=[theme.percent(share) for share in shares], textposition="outside", cliponaxis=False, textfont={"size": 15},
+        customdata=names, name="P", hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
     )  # fmt: skip
 
 
@@ -131,7 +132,7 @@ def _one_of_two(who: int, shares: np.ndarray, names: list[str], model: str) -> g
     """The bars of the teacher (0) or of the student (1, striped)."""
     return go.Bar(
         orientation="h", x=shares, y=np.arange(len(names)), name=f"{'/ student' if who else 'teacher'}: {theme.printable(model)}",
-        text=[f"{share:.1%}" for share in shares], textposition="outside", cliponaxis=False, meta=who,
+        text=[theme.percent(share) for share in shares], textposition="outside", cliponaxis=False, meta=who,
         marker={"pattern": {"shape": "/" if who else ""}}, customdata=names,
         hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
     )  # fmt: skip

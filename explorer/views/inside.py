@@ -49,13 +49,10 @@ def glance(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
     for n, of_layer in enumerate(tiles):
         for left, tile in zip(range(0, whole.shape[1], columns + 1), of_layer, strict=False):
             whole[n * high : n * high + rows, left : left + columns] = np.round(255 * tile / top).astype(np.uint8)
-    scale = (
-        "coloraxis" if head == NO_HEAD else "coloraxis3"
-    )  # that of the large one beside it, whose colour bar then stands for both
+    scale = "coloraxis" if head == NO_HEAD else "coloraxis3"  # of the large head beside all, whose bar stands for both
     figure = go.Figure(go.Heatmap(z=whole, coloraxis=scale, hoverinfo="skip", name="all heads"))
     if row is not None:
-        names = trace.axes(stream)[1].texts
-        words = [[names[int(weights[row].argmax())] for weights in attention.weights] for attention in layers]
+        words = [[trace.axes(stream)[1].texts[int(weights[row].argmax())] for weights in one.weights] for one in layers]
         figure.update_layout(annotations=_below(words, (rows, columns), high))
         figure.add_trace(_framed(row // pool, columns, (len(layers), heads), high))
     if head != NO_HEAD:
@@ -63,14 +60,19 @@ def glance(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     figure.add_trace(_named(trace, stream, row, (rows, columns), high)).update_layout(hovermode="closest", hoverdistance=-1)
     notes = (f"{ORDER} (at most {top:.3g}){_marked(trace, stream, row)}", pooled, theme.unseen_note(trace.source), *trace.notes)
-    bar = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"], "tickangle": 0}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
         xaxis={**_tiled("head", heads, columns + 1), "range": [-0.5, whole.shape[1] - 0.5], **SQUARE},
         yaxis={**_tiled("layer", len(layers), high), "range": [len(whole) - 0.5, -0.5], **SQUARE, "scaleanchor": "x"},
-        coloraxis={"cmin": 0, "cmax": 255, "colorbar": bar}, coloraxis3={"cmin": 0, "cmax": 255 / top, "showscale": False},
-        height=_tall(layers),
+        **_tones(top), height=_tall(layers),
     )  # fmt: skip
+
+
+def _tones(top: float) -> dict[str, dict[str, object]]:
+    """The colours of cells in 255ths of the largest weight: in even steps with a bar of their own, or those of one large head."""
+    bar = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"], "tickangle": 0}
+    large = {"cmin": 0, "cmax": 255 / top, "showscale": False}
+    return {"coloraxis": {"cmin": 0, "cmax": 255, "colorbar": bar}, "coloraxis3": large}
 
 
 def enlarged(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
@@ -245,7 +247,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
 def _last_one(guessed: Sequence[Sequence[Sequence[str]]], values: np.ndarray) -> list[list[str]]:
     """How probable the token of the last column is in each other one."""
     return [
-        [*(f"{share:.0%}" for share in shares), _stacked(row[-1][:1])]
+        [*(theme.percent(share) for share in shares), _stacked(row[-1][:1])]
         for shares, row in zip(values[:, :-1], guessed, strict=True)
     ]
 
@@ -258,7 +260,7 @@ def _stacked(guesses: Sequence[str]) -> str:
 
 def _chances(guesses: Sequence[str], shares: np.ndarray) -> str:
     """The guesses of a cell with their probabilities."""
-    return ", ".join(f"<b>{theme.label(text)}</b> {share:.3f}" for text, share in zip(guesses, shares, strict=True))
+    return ", ".join(f"<b>{theme.label(text)}</b> {theme.percent(share)}" for text, share in zip(guesses, shares, strict=True))
 
 
 def slopes(record: Gradient, *, layer: int) -> go.Figure:

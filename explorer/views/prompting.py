@@ -37,8 +37,8 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
     for number, (label, values) in enumerate(rows.items()):
         figure.add_bar(
             orientation="h", y=np.arange(len(names)), x=values, name=label, customdata=names, meta=(0, 1, 6)[number],
-            text=[f"{value:.0%}" for value in values], textposition="outside", textangle=0, cliponaxis=False,
-            hovertemplate=f"{label}, %{{customdata}}: <b>%{{x:.3f}}</b><extra></extra>",
+            text=[theme.percent(value) for value in values], textposition="outside", textangle=0, cliponaxis=False,
+            hovertemplate=f"{label}, %{{customdata}}: <b>%{{text}}</b><extra></extra>",
         )  # fmt: skip
     logs = ", ".join(f"“{theme.label(word)}” {value:.2f}" for word, value in zip(record.words, record.logp[text], strict=True))
     facts = (f"log P of the verbaliser: {logs}", f"{theme.printable(record.model)}, {len(record.shots)} shots")
@@ -51,7 +51,7 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
 def _answered(record: Prompted, text: int) -> str:
     """Which verbaliser is most probable after the prompt, and whether calibration changes that."""
     first = int(record.probabilities[text].argmax())
-    said = f"“{theme.label(record.words[first])}” is the most probable of these words ({record.probabilities[text, first]:.0%})"
+    said = f"“{theme.label(record.words[first])}” is the most probable of these words ({theme.percent(record.probabilities[text, first])})"
     if not len(record.free):
         return f"{said}."
     then = int(record.calibrated[text].argmax())

@@ -40,14 +40,13 @@ def sight(record: VisibilityMap) -> go.Figure:
     if record.target is not None:  # a grey line between what is read and what is written
         tone = np.insert(np.insert(tone, len(names), np.nan, axis=0), len(names), np.nan, axis=1)
         names = [*names, "", *theme.labels(record.target)]
-    heat = go.Heatmap(
+    figure = go.Figure(go.Heatmap(
         z=tone, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, customdata=np.tile(names, (len(names), 1)), text=_down(names),
         hovertemplate="<b>%{text}</b> may see <b>%{customdata}</b><extra></extra>", name="may see",
-    )  # fmt: skip
+    ))  # fmt: skip
     high, every = (
         (12, 1) if len(record.tokens) <= NARROWEST else (9, 2)
     )  # by the text, which all of them read: one size for all
-    figure = go.Figure(heat)
     places = list(range(len(names)))[::every]  # of many names every second is written
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": names[::every], "showgrid": False, "ticks": ""}
     random = "" if record.trained else "Its weights are random: nothing was learned yet."
@@ -90,9 +89,9 @@ def expects(record: WordPrediction) -> go.Figure:
     place = [n + row[3] for n, row in enumerate(rows)]  # an empty row between two sides
     every = ["" if n not in place else named[place.index(n)] for n in range(place[-1] + 1)]
     bar = go.Bar(
-        x=[row[1] for row in rows], y=place, orientation="h", customdata=named, meta=0, text=[_percent(row[1]) for row in rows],
+        x=[row[1] for row in rows], y=place, orientation="h", customdata=named, meta=0, text=[theme.percent(row[1]) for row in rows],
         textposition="outside", cliponaxis=False, marker={"pattern": {"shape": ["/" if row[2] else "" for row in rows]}},
-        hovertemplate="%{customdata}: <b>%{x:.4f}</b><extra></extra>", name="predicts",
+        hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>", name="predicts",
     )  # fmt: skip
     arrows = ("→ ", "← ") if len(record.reads) > 1 else ("",)
     notes = _lines(*(f"{arrow}{read}" for arrow, read in zip(arrows, record.reads, strict=True)))
@@ -118,10 +117,6 @@ def _answers(record: WordPrediction, side: int) -> list[tuple[str, float, bool, 
         for text, share in zip(record.texts[side], record.shares[side], strict=True)
     ]
     return rows if any(row[2] for row in rows) else [*rows, (record.right, float(record.truth[side]), True, side)]
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 or share == 0 else "< 1%"
 
 
 def moves(record: ContextShift) -> go.Figure:

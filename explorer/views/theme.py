@@ -302,6 +302,15 @@ def colours_of_weights() -> dict[str, object]:
     return {"coloraxis3": {"cmin": 0, "cmax": 1, "colorbar": {"tickvals": [0, 0.25, 1], "tickangle": 0}}}
 
 
+def percent(share: float) -> str:
+    """A probability as it is written in every picture, beside a bar and where a pointer reads it.
+
+    >>> percent(0.2359), percent(0.0004), percent(0.0)
+    ('23.6%', '< 0.1%', '0.0%')
+    """
+    return "< 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
+
+
 def unseen_note(tokens: Tokens) -> str:
     """A sentence about tokens that the model never saw in training; empty where there are none or it is unknown."""
     if tokens.unseen is None or not any(tokens.unseen):

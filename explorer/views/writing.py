@@ -60,25 +60,26 @@ def next_piece(
 def _left(record: Distribution, shares: np.ndarray, kept: np.ndarray, shown: int) -> str:
     """How probable the first token is, and those that have a bar; or how much the cuts leave."""
     if kept.all():
-        first, bars = f"“{theme.label(record.texts[0])}” has {shares[0]:.0%}", f"{shares[:shown].sum():.0%}"
+        first, bars = f"“{theme.label(record.texts[0])}” has {theme.percent(shares[0])}", theme.percent(shares[:shown].sum())
         return f"{first}; the {shown} tokens shown have {bars} together."
-    return f"{int(kept.sum()):,} of {len(shares):,} tokens are left; together they have {float(shares[kept].sum()):.1%}."
+    return f"{int(kept.sum()):,} of {len(shares):,} tokens are left; together they have {theme.percent(float(shares[kept].sum()))}."
 
 
 def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float, kept: bool) -> go.Bar:
     """The bars that may be sampled, or those that were cut."""
     places = [n for n in range(min(SHOWN, len(record.texts))) if (why[n] == 0) == kept]
     hovers = [
-        f"{theme.label(record.texts[n])}: {shares[n]:.4g}<br>"
+        f"{theme.label(record.texts[n])}: {theme.percent(shares[n])}<br>"
         + (
-            f"sampled with probability {shares[n] / mass:.4g} after the cuts"
+            f"sampled with probability {theme.percent(shares[n] / mass)} after the cuts"
             if kept
             else f"cut by {CUTS[why[n] - 1].replace('_', ' ')}"
         )
         for n in places
     ]
     return go.Bar(
-        orientation="h", base=0, x=shares[places], y=places, width=0.72, text=[f"{shares[n]:.1%}" for n in places], textposition="outside",
+        orientation="h", base=0, x=shares[places], y=places, width=0.72, text=[theme.percent(shares[n]) for n in places],
+        textposition="outside",
         textfont={"size": 13}, constraintext="none", cliponaxis=False, name="may be sampled" if kept else "/ cut",
         meta=0 if kept else 6, customdata=hovers,
         marker={"pattern": {"shape": "" if kept else "/"}}, hovertemplate="%{customdata}<extra></extra>",
@@ -89,9 +90,10 @@ def _others(shares: np.ndarray, shown: int) -> list[go.Bar]:
     """All tokens that have no bar of their own, in one."""
     rest = float(shares[shown:].sum())
     return [go.Bar(
-        orientation="h", base=0, x=[rest], y=[shown], width=0.72, text=[f"{rest:.1%}"], textposition="outside", textfont={"size": 13},
+        orientation="h", base=0, x=[rest], y=[shown], width=0.72, text=[theme.percent(rest)], textposition="outside",
+        textfont={"size": 13},
         constraintext="none", cliponaxis=False, name="others", meta=6, showlegend=False,
-        hovertemplate=f"{len(shares) - shown:,} other tokens together: {rest:.4g}<extra></extra>",
+        hovertemplate=f"{len(shares) - shown:,} other tokens together: {theme.percent(rest)}<extra></extra>",
     )]  # fmt: skip
 
 
