@@ -781,12 +781,12 @@ def test_a_prompt_s_answer_says_whether_calibration_turns_it() -> None:
     plain = Prompted(
         "m", "{text} {label}", ("sad", "glad"), ("low", "high"), ("A.",), ("A. ",), (), logp, np.empty((0, 2)), (1, 1)
     )
-    assert found(VIEWS["prompt-answer"](plain)) == "“low” is the most probable of these words (75%)."
+    assert found(VIEWS["prompt-answer"](plain)) == "“low” is the most probable of these words (75.0%)."
     for free, then in (([0.4, 0.1], "“high” is"), ([0.2, 0.2], "it still is")):
         turned = found(VIEWS["prompt-answer"](replace(plain, free=np.log([free]))))
         assert (
             turned
-            == f"“low” is the most probable of these words (75%); calibrated (divided by what it prefers anyway), {then}."
+            == f"“low” is the most probable of these words (75.0%); calibrated (divided by what it prefers anyway), {then}."
         )
 
 

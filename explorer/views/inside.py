@@ -71,7 +71,7 @@ def glance(trace: Trace, *, stream: str, token: str, head: str) -> go.Figure:
 def _tones(top: float) -> dict[str, dict[str, object]]:
     """The colours of cells in 255ths of the largest weight: in even steps with a bar of their own, or those of one large head."""
     bar = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"], "tickangle": 0}
-    large = {"cmin": 0, "cmax": 255 / top, "showscale": False}
+    large: dict[str, object] = {"cmin": 0, "cmax": 255 / top, "showscale": False}
     return {"coloraxis": {"cmin": 0, "cmax": 255, "colorbar": bar}, "coloraxis3": large}
 
 

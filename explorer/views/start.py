@@ -44,11 +44,8 @@ def sight(record: VisibilityMap) -> go.Figure:
         z=tone, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, customdata=np.tile(names, (len(names), 1)), text=_down(names),
         hovertemplate="<b>%{text}</b> may see <b>%{customdata}</b><extra></extra>", name="may see",
     ))  # fmt: skip
-    high, every = (
-        (12, 1) if len(record.tokens) <= NARROWEST else (9, 2)
-    )  # by the text, which all of them read: one size for all
-    places = list(range(len(names)))[::every]  # of many names every second is written
-    ticks = {"tickmode": "array", "tickvals": places, "ticktext": names[::every], "showgrid": False, "ticks": ""}
+    high = 12 if len(record.tokens) <= NARROWEST else 9  # by the text, which all of them read
+    ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "ticks": ""}
     random = "" if record.trained else "Its weights are random: nothing was learned yet."
     notes = _lines(KINDS.get(record.family, record.family), random, theme.unseen_note(record.tokens))
     figure.update_layout(
@@ -72,6 +69,8 @@ def _columns(figure: go.Figure, record: VisibilityMap, names: list[str]) -> go.F
         n for n, special in enumerate(record.tokens.special) if not (special or many or n in near) and (n - place[0]) % 2 == 0
     ]
     shown = sorted({*place, *words})
+    if many:
+        theme.written_over(figure, "yaxis", list(range(0, len(names), 2)), names[::2])
     theme.written_over(figure, "xaxis", shown, [f"<b>{names[n]}</b>" if n in place else names[n] for n in shown])
     return figure
 
