@@ -208,7 +208,7 @@ def test_a_bar_says_where_a_token_only_continues_a_word(bart: TransformerModel, 
     record = ex.analysis.word_prediction(bart, lesson.TEXT, span("glass"))
     record = replace(record, texts=(("er", *record.texts[0][1:]), *record.texts[1:]))
     names = VIEWS["expects"](record).layout.yaxis.ticktext
-    assert "glass" in names and [name for name in names if "…" in name] == ["…er"]
+    assert "glass ✓" in names and [name for name in names if "…" in name] == ["…er"]
     whole = VIEWS["expects"](ex.analysis.word_prediction(bert, lesson.TEXT, span("glass"))).layout.yaxis.ticktext
     assert not [name for name in whole if "…" in name]
 

@@ -122,7 +122,7 @@ def _gated(gates: np.ndarray, values: np.ndarray, named: tuple[list[str], np.nda
 
 def both_sides(record: BothSides, *, place: int) -> go.Figure:
     """One position, two language models: on the left what the forward model predicts there from the words before it; on the right what the
-    backward model predicts from the words after it. The striped bar is the actual word.
+    backward model predicts from the words after it. ✓ marks the actual word.
 
     You may conclude what each side alone predicts. You may not conclude what ELMo would fill in: it never does, since no hidden state
     has read both sides. The two directions are only concatenated, as input for other models.
@@ -147,14 +147,13 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
 
 def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str]]:
     """What one direction predicts at a position, as bars, and the words beside them."""
-    texts, shares = [theme.label(text) for text in record.texts[side][place]], record.shares[side, place]
-    right = [text == record.tokens.texts[place] for text in record.texts[side][place]]
+    actual, shares = record.tokens.texts[place], record.shares[side, place]
+    texts = [f"{theme.label(text)} ✓" if text == actual else theme.label(text) for text in record.texts[side][place]]
     if np.isnan(record.truth[side, place]):
-        texts, shares, right = ["nothing read yet"], np.zeros(1), [False]
+        texts, shares = ["nothing read yet"], np.zeros(1)
     bar = go.Bar(
         x=shares, y=np.arange(len(texts)), orientation="h", meta=side, showlegend=False, customdata=texts,
-        marker={"pattern": {"shape": ["/" if same else "" for same in right]}},
-        hovertemplate="%{customdata}: P = <b>%{x:.3f}</b><extra></extra>",
+        hovertemplate="%{customdata}: <b>%{x:.1%}</b><extra></extra>",
     )  # fmt: skip
     return bar, texts
 

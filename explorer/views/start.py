@@ -77,20 +77,19 @@ def _columns(figure: go.Figure, record: VisibilityMap, names: list[str]) -> go.F
 
 def expects(record: WordPrediction) -> go.Figure:
     """What each model predicts for the chosen word, which is hidden from it. Each predicts as it was trained to; its input is below its
-    name. The striped bar is the actual token. A token may be part of a word; one that begins with … or ## continues a word.
+    name. ✓ marks the actual token. A token may be part of a word; one that begins with … or ## continues a word.
 
     You may conclude how confident each model is with its input, and that those which see both sides have more input.
     You may not conclude which model is better: they answer different questions, and have different vocabularies.
     """
     rows = [row for side in range(len(record.texts)) for row in _answers(record, side)]
     marked = any(row[0].startswith("·") for row in rows)  # a tokenizer that writes the space before a word
-    named = [theme.label(_named(row[0], marked)) for row in rows]
+    named = [theme.label(_named(row[0], marked)) + " ✓" * row[2] for row in rows]
     place = [n + row[3] for n, row in enumerate(rows)]  # an empty row between two sides
     every = ["" if n not in place else named[place.index(n)] for n in range(place[-1] + 1)]
     bar = go.Bar(
         x=[row[1] for row in rows], y=place, orientation="h", customdata=named, meta=0, text=[theme.percent(row[1]) for row in rows],
-        textposition="outside", cliponaxis=False, marker={"pattern": {"shape": ["/" if row[2] else "" for row in rows]}},
-        hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>", name="predicts",
+        textposition="outside", cliponaxis=False, hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>", name="predicts",
     )  # fmt: skip
     arrows = ("→ ", "← ") if len(record.reads) > 1 else ("",)
     notes = _lines(*(f"{arrow}{read}" for arrow, read in zip(arrows, record.reads, strict=True)))
