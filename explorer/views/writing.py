@@ -51,7 +51,8 @@ def next_piece(
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     return figure.update_layout(
-        title=theme.title("Which token comes next?", _left(record, shares, kept, shown)), **theme.measured(*facts),
+        title=theme.title("Which token comes next?", _left(record, shares, kept, shown) + " Marks: at temperature 1." * (temperature != 1)),
+        **theme.measured(*facts),
         **theme.lanes([*(theme.label(t) for t in record.texts[:shown]), *["others"][: len(others)]]),
         barmode="overlay", showlegend=not kept.all(), height=BAR * (shown + len(others)),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 import explorer as ex
-from explorer.app import core, hold, recorded, web
+from explorer.app import core, hold, present, recorded, web
 from explorer.app.controls import chosen_model, opened, read, result_of
 from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import lead, say
@@ -65,7 +65,7 @@ def hidden() -> None:
         return lesson.guess_question(record, place), f"guess.word.{name}.{text}.{chosen}.{place}"
 
     web.show(
-        VIEWS["guess"], guess, question=question, beside=lambda _: lab.presets(),
+        VIEWS["guess"], guess, question=question, beside=None if present.on() else lambda _: lab.presets(),
         below=None if core.on() else partial(web.show, VIEWS["surprises"], guess),
     )  # fmt: skip
     lab.kinds_of_blank(name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, decoder, web
+from explorer.app import core, decoder, present, web
 from explorer.app.controls import chosen_model, clickable, opened, read
 from explorer.app.exercises import plain
 from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
@@ -57,7 +57,7 @@ def bars(prefix: tuple[int, ...]) -> None:
     kept = ("temperature", "top_p")
     web.show(
         VIEWS["next-piece"], next_token, key=str(len(prefix)), click=clicked, first=kept, beside=partial(forcing, here, prefix),
-        question=question, below=partial(desk.computed, name, text, prefix),
+        question=question, below=partial(desk.computed, name, text, prefix), wide=present.on(),
     )  # fmt: skip
 
 
