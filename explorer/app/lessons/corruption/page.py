@@ -65,7 +65,7 @@ def hidden() -> None:
         return lesson.guess_question(record, place), f"guess.word.{name}.{text}.{chosen}.{place}"
 
     web.show(
-        VIEWS["guess"], guess, question=question, beside=None if present.on() else lambda _: lab.presets(),
+        VIEWS["guess"], guess, question=question, beside=None if core.on() or present.on() else lambda _: lab.presets(),
         below=None if core.on() else partial(web.show, VIEWS["surprises"], guess),
     )  # fmt: skip
     lab.kinds_of_blank(name)
