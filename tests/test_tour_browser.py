@@ -116,9 +116,10 @@ def seen(page: Page, selector: str) -> tuple[float, float, float]:
 
 
 def title_is_seen(page: Page, step: TourStep) -> bool:
-    """Whether the title of the step's part is in sight, of a board its own; that of the film stands below it."""
-    own = page.locator(".st-key-board .board .title")
-    title = (own if step.picture == "board" else page.locator(f"{streamlit_inside.BLOCK} h2")).first.bounding_box()
+    """Whether the title of the step's picture is in sight, or of its part; that of the film stands below it."""
+    own = ".st-key-board .board .title" if step.picture == "board" else ".figure-title:not(.repeated)"
+    titles = page.locator(own if page.locator(own).count() else f"{streamlit_inside.BLOCK} h2")
+    title = titles.first.bounding_box()
     card_top = page.locator(".st-key-tour").last.bounding_box()
     assert title is not None and card_top is not None
     foot = card_top["y"] if card_top["x"] < 1 else card_top["y"] + 10_000
