@@ -28,11 +28,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const room = control => {  // what neither the bar, the title of the part nor the card covers
     const bar = page.querySelector(".st-key-bar"), card = page.querySelector(".st-key-tour")?.getBoundingClientRect();
     const stuck = bar && getComputedStyle(bar.parentElement).position === "sticky", under = stuck ? bar.offsetHeight : 0;
-    const title = all("h2")[0]?.closest(data.element), follows = title && control && title.compareDocumentPosition(control) & 4;
+    const title = all("h2").find(one => one.offsetHeight > NEAR)?.closest(data.element), follows = title && control && title.compareDocumentPosition(control) & 4;
     const below = card && card.width > innerWidth / 2, set = (name, value) => page.documentElement.style.setProperty(name, `${value}px`);
     set("--sheet", below ? card.height : 0);
     set("--bar", under);
-    const top = HEADER + under + (stuck && control?.closest(".st-key-bar") || follows ? (title?.offsetHeight ?? 0) + (title?.offsetHeight > NEAR ? NEAR : 0) : 0) + NEAR;  // no line above it is seen in part
+    const top = HEADER + under + (title && (stuck && control?.closest(".st-key-bar") || follows) ? title.offsetHeight + NEAR : 0) + NEAR;  // no line above it is seen in part
     return { stuck, below, top, foot: (below ? card.top : innerHeight) - GAP };
   };
   const arrive = (control, picture) => {  // as much of both as there is room for

@@ -72,8 +72,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     system, log = preset(what.preset if isinstance(what, TrainableModel) else what), taken_log(options)
     chosen = system.corpus if corpus is None else corpus
     if isinstance(what, str) and system.objective == "counting":
-        _check_counted(options)
-        return fit_ngram(system, _source(chosen, options, folder), options, steps=steps, seed=seed, folder=folder)
+        return fit_ngram(system, chosen, options, steps=steps, seed=seed, folder=folder)
     planned = {name: options.pop(name) for name in PLANNED & options.keys()} | ({} if steps is None else {"steps": steps})
     wanted = planned.pop("objective", system.objective)
     options.setdefault("teacher", system.teacher if entry_of(wanted).taught else None)
@@ -209,20 +208,17 @@ def _model(
     return build(what, size=size, tokenizer=tokenizer, precision="float32", **given, **shape)
 
 
-def _check_counted(options: Iterable[str]) -> None:
-    """Refuse options that are neither of the texts nor of counting."""
+def fit_ngram(
+    system: Preset, chosen: Any, options: dict[str, Any], *, steps: int | None, seed: int, folder: str | Path | None
+) -> CountingRun:
+    """A run that counts n-grams: `order`, `smoothing`, how many `portions` (its steps), `checks`, and `tokenizer` or `pieces`."""
     known = ("tokenizer", "pieces", "portions", "held", *COUNTED)
     for name in options:
         if name not in (*known, *LAYOUT):
             raise unknown("setting of ngram", name, known)
-
-
-def fit_ngram(
-    system: Preset, corpus: Corpus, options: dict[str, Any], *, steps: int | None, seed: int, folder: str | Path | None
-) -> CountingRun:
-    """A run that counts n-grams: `order`, `smoothing`, how many `portions` (its steps), `checks`, and `tokenizer` or `pieces`."""
     if steps is not None and "portions" in options:
         raise ChoiceError(f"steps={steps!r} and portions={options['portions']!r} mean the same of an ngram. Give one of them.")
+    corpus = _source(chosen, options, folder)
     texts = [text for text in corpus.texts if not isinstance(text, Translation)]
     if len(texts) < len(corpus.texts):
         raise ChoiceError("An n-gram model counts texts, not translations. Choose another corpus.")

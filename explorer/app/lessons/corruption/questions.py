@@ -100,12 +100,10 @@ def guess_question(record: Guess, place: int) -> Exercise:
 
 def _around(record: Guess, place: int) -> str:
     """The tokens that the model reads around a hidden position, which is a gap here; [CLS] and [SEP] are no words of the text."""
-    read = record.corruption.source
-    marks = {n for n, special in enumerate(read.special) if special and record.corruption.original.special[n]}
-    low, high = (min(max(0, at), len(read)) for at in (place - AROUND, place + 1 + AROUND))
-    texts = ["___" if n == place else plain(read.texts[n]) for n in range(low, high) if n not in marks]
-    before, after = ({*range(*ends)} <= marks for ends in ((0, low), (high, len(read))))
-    return f"{'' if before else '… '}{' '.join(texts)}{'' if after else ' …'}"
+    read, special = record.corruption.source.texts, record.corruption.original.special
+    low, high = max(0, place - AROUND), min(place + 1 + AROUND, len(read))
+    texts = ["___" if n == place else plain(read[n]) for n in range(low, high) if not special[n]]
+    return f"{'' if all(special[:low]) else '… '}{' '.join(texts)}{'' if all(special[high:]) else ' …'}"
 
 
 def exercises(
