@@ -44,11 +44,12 @@ def consecutive(count: int, cached: int = 0, device: torch.device | None = None)
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
     """The attention weights of every query over every key: softmax(q·kᵀ · scale + bias, where allowed).
 
-    The formula is written in six places. `tests/test_attention.py` compares four: here, `nn/fast/attention.py` (fused),
-    `records/trace.py` (NumPy, derived from a record) and `views/board/js/derive.js` (in the browser). `tests/test_live.py` holds the
-    model that runs in a page (`views/live/js/transformer.js`) to this one, `tests/test_step.py` the step of a decoder on preallocated
-    arrays (`nn/fast/numpy_decoder.py`). The record and the board also have what only some of Hugging Face's models have: scores with a
-    cap, and a sink in the softmax.
+    The formula is written in seven places. `tests/test_attention.py` compares four: here, `nn/fast/attention.py` (fused),
+    `records/trace.py` (NumPy, derived from a record) and `views/board/js/derive.js` (in the browser). To this one are held the
+    model that runs in a page (`views/live/js/transformer.js`, by `tests/test_live.py`), the one that is trained in a page, with
+    its gradients (`#attention` in `views/learning/js/network.js` and the tape in `attention.js`, by `tests/test_backward.py`),
+    and the step of a decoder on preallocated arrays (`nn/fast/numpy_decoder.py`, by `tests/test_step.py`). The record and the
+    board also have what only some of Hugging Face's models have: scores with a cap, and a sink in the softmax.
     """
     scores = q @ k.transpose(-2, -1)  # 1  every query times every key    [batch, head, query, key]
     scaled = scores * scale  # 2  divided by √d
