@@ -12,6 +12,7 @@ from conftest import ALL, LONG, SAMPLED, long, some
 from opening import opened, session
 from streamlit.testing.v1 import AppTest
 
+import explorer as ex
 from explorer.app import core, deeds, present, tour
 from explorer.app import tour_steps as lesson
 from explorer.app.lessons import LESSONS, Lesson
@@ -357,14 +358,25 @@ def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
 
 
 def test_what_one_knows_comes_once_the_whole_deed_is_done() -> None:
-    number = number_of("one-strategy", "strategy=bart")
+    number = number_of("one-strategy", "strategy=bart-infill")
     step = STEPS[number - 1]
     at = opened("corruption", step=str(number), part="one-strategy")
-    assert step.done == ("strategy=t5", "strategy=bart")
-    for strategy, whole in (("t5", False), ("spanbert", False), ("bart", True)):
+    assert step.done == ("strategy=t5", "strategy=bart-infill")
+    for strategy, whole in (("t5", False), ("spanbert", False), ("bart-infill", True)):
         at.session_state["strategy"] = strategy
         at = at.run()
         assert knows(at, step.know) is whole, strategy
+
+
+def test_the_words_of_the_update_move_as_the_card_says() -> None:
+    step = STEPS[number_of("one-update") - 1]
+    words = [str(step.choices["update.near"]), *str(step.choices["update.others"]).split()]
+    before = ex.analysis.pair_update(ex.load("word2vec", device="cpu"), "dog", words[0], words[1:])
+    for rate in (0.1, 0.3):
+        after = before.moved(rate)
+        assert after.loss < before.loss and after.sigma[0] > before.sigma[0] and (after.sigma[1:] < before.sigma[1:]).all(), (
+            rate
+        )
 
 
 def test_what_was_done_is_in_the_address_and_a_reload_keeps_it() -> None:
