@@ -162,6 +162,7 @@ export class Opening {
     this.picture.svg.style.opacity = String(1 - eased(time, BEATS.end - 0.8, BEATS.end - 0.4));
     const named = this.root.hasAttribute("data-named");
     if (named !== this.root.toggleAttribute("data-named", this.own || time >= NAMED)) this.#written();
+    this.chips.style.setProperty("--passed", String(Math.min(1, Math.max(0, (time - GROWS[1]) / (NAMED - GROWS[1])))));
     this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
     this.#asked();
     if (this.own) return;
@@ -253,7 +254,7 @@ export class Opening {
     const word = this.words[this.gap], first = this.#first();
     this.root.toggleAttribute("data-empty", !word);
     this.#written();
-    this.chips.replaceChildren(...(first ? this.record.chips.map((chip) => this.#chip(chip)) : []));
+    this.chips.replaceChildren(...(first ? this.record.chips.map((chip, n) => this.#chip(chip, n)) : []));
     if (!word) return;
     this.lanes.give(this.text, this.words, this.gap);
     if (this.text === this.record.text) this.#recorded();
@@ -271,9 +272,10 @@ export class Opening {
     return this.text === this.record.text && this.gap === this.record.gap;
   }
 
-  /** @param {string} word */
-  #chip(word) {
+  /** @param {string} word @param {number} n */
+  #chip(word, n) {
     const chip = button("chip", word, () => this.choose(word));
+    chip.style.setProperty("--n", String(n));
     chip.setAttribute("aria-pressed", String(word === this.guess));
     chip.onpointerenter = () => this.lanes.light(word);
     chip.onpointerleave = () => this.lanes.light("");
