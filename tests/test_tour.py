@@ -379,7 +379,7 @@ def test_the_words_of_the_update_move_as_the_card_says() -> None:
         )
 
 
-def test_what_was_done_is_in_the_address_and_a_reload_keeps_it() -> None:
+def test_what_was_done_is_in_the_address_and_who_leaves_can_go_on_there(monkeypatch: pytest.MonkeyPatch) -> None:
     number = number_of("both-masks")
     at = opened("attention", step=str(number), part="both-masks")
     assert at.query_params["did"] == "0"
@@ -392,6 +392,9 @@ def test_what_was_done_is_in_the_address_and_a_reload_keeps_it() -> None:
         assert not again.exception and knows(again, STEPS[number - 1].know) is known, did
     at = at.button(key="tour.leave").click().run()
     assert "did" not in at.query_params and "did" in present.PRIVATE
+    assert (tour.name(), tour.address()) == ("Guided tour", f"?step=1&part={STEPS[0].part}")
+    monkeypatch.setattr(tour.st, "session_state", {tour.LEFT: at.session_state[tour.LEFT]})
+    assert (tour.name(), tour.address()) == ("Continue the tour", f"attention?step={number}&part=both-masks&did={kept}")
 
 
 def test_controls_that_a_step_hides_are_on_its_page_and_not_what_it_asks_for() -> None:

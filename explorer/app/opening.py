@@ -27,10 +27,10 @@ _component = st.components.v2.component(
 )
 
 
-def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, tour: str) -> None:
+def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, tour: str, door: str) -> None:
     """The opening with these models. `own` are its sentence and the word that is missing first, `now` those of the page.
 
-    `tour` is the address at which the guided tour begins; empty while it runs, and then nothing plays.
+    `tour` is the address at which the guided tour begins or goes on, `door` its name; empty while it runs, and then nothing plays.
     """
     record = own_record(tuple(names), *own)
     known = known_instead(now[0], *names) if now[0] != own[0] else ()
@@ -39,6 +39,7 @@ def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, to
         "word": now[1],
         "film": bool(tour),
         "tour": tour,
+        "door": door,
         "mode": hold.mode(),
         "known": {"text": now[0], "words": known},
     }

@@ -18,7 +18,12 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import questions as start
 
 KEY = "step"  # in the address
-SET, ENDED, OWN = "step.set", "step.ended", "step.own"  # in the session; ENDED: the page on which the tour ended
+SET, ENDED, OWN, LEFT = (
+    "step.set",
+    "step.ended",
+    "step.own",
+    "step.left",
+)  # in the session; ENDED: the page where the tour ended
 POINTER = "tour.guide"
 ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
 _pointer = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))
@@ -241,9 +246,16 @@ def door(label: str, number: int, here: str = "", *, kind: Literal["to", "chapte
 
 
 def address() -> str:
-    """Where the tour begins, from the front page."""
-    step = steps()[0]
-    return f"{'' if step.page == 'start' else step.page}?{urlencode({KEY: '1'} | ({'part': step.part} if step.part else {}))}"
+    """Where the tour begins or, for a visitor who left it, goes on; from the front page."""
+    number, did = st.session_state.get(LEFT, (1, ""))
+    step = steps()[number - 1]
+    asked = {KEY: str(number)} | ({"part": step.part} if step.part else {}) | ({deeds.DID: did} if did else {})
+    return f"{'' if step.page == 'start' else step.page}?{urlencode(asked)}"
+
+
+def name() -> str:
+    """What the way into it is called."""
+    return "Continue the tour" if LEFT in st.session_state else "Guided tour"
 
 
 def _go(number: int, part: str) -> None:
@@ -254,7 +266,10 @@ def _go(number: int, part: str) -> None:
 
 
 def leave() -> None:
-    """End the tour."""
+    """End the tour; the front page knows where."""
+    st.session_state.pop(LEFT, None)
+    if 1 < (number := st.session_state.get(KEY, 1)) <= len(steps()):
+        st.session_state[LEFT] = number, deeds.as_number(tuple(step.done for step in steps()))
     for key in (KEY, SET, ENDED, OWN):
         st.session_state.pop(key, None)
     deeds.forget()

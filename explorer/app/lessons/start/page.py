@@ -23,7 +23,7 @@ FIRST = "opening"  # the part that the page opens with
 def film() -> None:
     """The opening: four models read one sentence."""
     address = "" if tour.running() else tour.address()
-    opening.show(hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), tour=address)
+    opening.show(hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), tour=address, door=tour.name())
 
 
 def beginning() -> None:

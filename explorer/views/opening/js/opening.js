@@ -12,7 +12,7 @@ import { Models } from "./models.js";
 /** @typedef {{text: string, gap: number, mask: string, chips: string[], lanes: import("./lanes.js").LaneModel[], answers: Record<string, Expected[]>,
  * yours: Record<string, number[][]>, inside: import("./inside.js").Inside, floors: import("./inside.js").Floors, script: string,
  * palettes: Record<string, string[]>}} OpeningRecord  of the opening's own sentence: `answers` by model, for each of its words */
-/** @typedef {{text: string, word: string, film: boolean, mode: "light" | "dark", tour?: string, pages?: string[], known: {text: string, words: [string, string[]][]}}} Told what the page says now; to its `pages` the doors lead */
+/** @typedef {{text: string, word: string, film: boolean, mode: "light" | "dark", tour?: string, door?: string, pages?: string[], known: {text: string, words: [string, string[]][]}}} Told what the page says now; to its `pages` the doors lead */
 /** @typedef {{typed?: (now: {text: string, word: string}) => void, arriving?: (address: string) => Promise<Uint8Array>}} Heard */
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
@@ -94,7 +94,7 @@ export class Opening {
     const doors = foot.appendChild(element("nav", "doors"));
     doors.setAttribute("aria-label", "Go on");
     const ways = ["", "How was it learned?", "Let it write"].map((name) => doors.appendChild(element("a", "door", name)));
-    const tour = this.told.tour ? element("a", "door", "Guided tour") : null;
+    const tour = this.told.tour ? element("a", "door", this.told.door ?? "Guided tour") : null;
     ways[0].classList.add("why");
     if (tour) ways[0].before(tour);
     return { play, stills, box, doors: ways, tour };
@@ -119,6 +119,8 @@ export class Opening {
     const { sent } = this, types = this.box.matches(":focus");
     this.told = told;
     if (!told.film) this.film.hand(); // the guided tour has begun: it says when to go on
+    if (this.tour) Object.assign(this.tour, { textContent: told.door, hidden: !told.tour });
+    if (this.words[this.gap]) this.#ways();
     this.turn(told.mode);
     if (!types && (told.text !== sent.text || told.word !== sent.word) && (told.text !== this.text || told.word !== this.words[this.gap]?.text)) this.give(told.text, told.word);
     this.sent = { text: told.text, word: told.word };
