@@ -106,7 +106,7 @@ def test_another_station_forgets_the_cell_of_a_column(show: Show) -> None:
     expect(page.locator(".pair")).to_contain_text("q, dimension 5")
     go(page, "softmax")
     expect(page.locator(".pair")).to_contain_text("→")
-    expect(page.locator(".operands")).to_contain_text("÷ the sum over the 16 keys")
+    expect(page.locator(".operands")).to_contain_text("e to the power of")
 
 
 @LONG
@@ -256,6 +256,38 @@ def test_beside_the_weights_stands_what_the_followed_token_reads_most(show: Show
     assert page.evaluate(f"[{BOARD}.cursor.row, {BOARD}.cursor.col]") == [ROW, int(order[2])]
     go(page, "qk")
     expect(page.locator(".reads")).to_be_hidden()
+
+
+def test_a_bar_of_what_is_read_has_its_number_right_behind_its_track(show: Show) -> None:
+    """Bars differ in length; their tracks do not, and a number stands one gap behind them: a row is read without following it across."""
+    page, _ = board_at(show, "softmax", layer=3, head=HEAD, row=ROW)
+    edges = """bars => bars.map(({ children: [, track, number] }) => {
+      const range = document.createRange(); range.selectNodeContents(number);
+      return [track.getBoundingClientRect().right, range.getBoundingClientRect().left, getComputedStyle(track).backgroundColor]; })"""
+    tracks, numbers, colours = zip(*page.locator(".reads button").evaluate_all(edges), strict=True)
+    assert max(tracks) - min(tracks) < 1 and all(0 < number - track < 12 for track, number in zip(tracks, numbers, strict=True))
+    assert set(colours).isdisjoint(
+        {"rgba(0, 0, 0, 0)", page.locator(".board").first.evaluate("e => getComputedStyle(e).backgroundColor")}
+    )
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_a_weight_is_reckoned_from_its_score_one_operation_a_line(show: Show, largest: bool) -> None:
+    """The row's largest score is taken away, e to the power of that, divided by the sum of the row: each number is the record's."""
+    page, _ = board_at(show, "softmax", layer=3, head=HEAD, row=ROW)
+    attention = traced("bert").attention[3]
+    row = np.asarray(attention.stage("scaled", HEAD), dtype=float)[ROW]
+    col = int(row.argmax() if largest else row.argsort()[len(row) // 2])
+    page.mouse.click(*middle(page, "S", ROW, col))
+    less, (power, total) = row[col] - row.max(), (np.exp(row[col] - row.max()), np.exp(row - row.max()).sum())
+    top = f"({said(row.max())})" if row.max() < 0 else said(row.max())
+    first, second = ("0", "1") if largest else (said(less), said(power))
+    lines = page.locator(".operands").inner_text().splitlines()
+    assert [line.rsplit(" (", 1)[0] for line in lines[:3]] == [
+        f"{said(row[col])} − {top} = {first}",
+        f"e to the power of {first} = {second}",
+        f"{second} ÷ {said(total)} = {said(np.asarray(attention.weights)[HEAD, ROW, col])}",
+    ]
 
 
 def test_before_the_weights_stand_the_vectors_of_the_cell_and_their_products(show: Show) -> None:

@@ -15,6 +15,9 @@ export function short(x) {
 /** The same where it follows a sign: a negative number stands in brackets. @param {number} x */
 const after = (x) => (x < 0 ? `(${short(x)})` : short(x));
 
+/** A power of e or its exponent: 0 and 1 are exact where the largest score is meant. @param {number} x */
+const bare = (x) => (x === 0 || x === 1 ? String(x) : short(x));
+
 /** A difference as people read it. @param {number} x */
 const tiny = (x) => (x ? x.toExponential(0) : "0");
 
@@ -129,17 +132,13 @@ function softmaxLines(site, h, i, j) {
   if (site.edited.includes(h)) return [`α = ${short(head.alpha[at])}`, "These weights were edited, and are shown as edited."];
   if (head.base) return [`α = ${short(head.alpha[at])}`, "A row always sums to 1: what one weight gains, the others give up in proportion."];
   const sink = site.sinks ? site.sinks[h] : null;
-  let top = sink ?? -Infinity, sum = 0, seen = 0;
+  let top = sink ?? -Infinity, sum = 0;
   for (let x = 0; x < m; x++) if (head.see(i, x)) top = Math.max(top, head.biased[i * m + x]);
-  for (let x = 0; x < m; x++)
-    if (head.see(i, x)) {
-      sum += Math.exp(head.biased[i * m + x] - top);
-      seen++;
-    }
+  for (let x = 0; x < m; x++) if (head.see(i, x)) sum += Math.exp(head.biased[i * m + x] - top);
   if (sink != null) sum += Math.exp(sink - top);
-  const less = short(head.biased[at] - top);
-  return [`exp(${short(head.biased[at])}) ÷ the sum over the ${seen} keys of its row${sink == null ? "" : " and a sink"}`,
-    `= exp(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest score of the row is subtracted first; the weights stay the same."];
+  const less = head.biased[at] - top, power = Math.exp(less);
+  return [`${short(head.biased[at])} − ${after(top)} = ${bare(less)} (minus the row's largest score${sink == null ? "" : " or sink"})`, `e to the power of ${bare(less)} = ${bare(power)}`,
+    `${bare(power)} ÷ ${short(sum)} = ${short(head.alpha[at])} (divided by the row's sum${sink == null ? "" : " with its sink"})`];
 }
 
 /** Cells of the residual stream. @param {import("./data.js").Site} site @param {string} box @param {string} station @param {Cell} cell @param {string} who
