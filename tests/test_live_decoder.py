@@ -287,6 +287,24 @@ def test_the_tree_keeps_what_python_keeps_and_shows_what_is_pruned(figure: Page)
 
 
 @LONG
+def test_a_search_is_run_ahead_so_that_its_tree_keeps_its_scale_and_is_taken_step_by_step(figure: Page) -> None:
+    part, tree = figure.locator(".decoder"), figure.locator(".decoder .tree")
+    part.get_by_label("Strategy").select_option("beam")
+    figure.wait_for_function("explorerDecoders[0].way === 'beam' && explorerDecoders[0].known.at(-1)?.stopped")
+    steps = tuple(ex.decode(ex.load("gpt2", device="cpu"), PROMPT, "beam", beams=4, max_tokens=20))
+    figure.wait_for_function("explorerDecoders[0].steps.length === 1")
+    assert figure.evaluate("explorerDecoders[0].known.map(step => step.text)") == [step.text for step in steps]
+    assert part.get_by_label("Token", exact=True).get_attribute("max") == str(len(steps))
+    scale = "tree => ['--size', '--column', 'height'].map(name => tree.style.getPropertyValue(name))"
+    before, rows = tree.evaluate(scale), part.locator(".tables tr").count()
+    assert rows == len(steps[-1].finished) + 1
+    for number in range(2, len(steps) + 1):
+        part.get_by_role("button", name="One token on").click()
+        figure.wait_for_function("(number) => explorerDecoders[0].steps.length === number", arg=number)
+        assert tree.evaluate(scale) == before and part.locator(".tables tr").count() == rows
+
+
+@LONG
 def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page) -> None:
     part = figure.locator(".decoder")
     for prompt, sentence in (("", "prompt is empty"), ("dog " * 300, "no room to continue")):

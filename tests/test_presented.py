@@ -211,18 +211,32 @@ def test_a_presented_what_if_has_its_matrix_beside_the_effect_which_a_click_chan
 
 
 @LONG
-def test_a_tree_on_the_wall_opens_with_as_many_tokens_as_fill_it_and_goes_back_to_the_first(visit: Visit) -> None:
-    page = presented(visit, "decoding?part=beams", SIZES[0])
+@pytest.mark.parametrize("size", [SIZES[0], "1920 × 1080"])
+def test_a_tree_on_the_wall_has_its_last_scale_from_the_beginning_and_fills_the_wall_in_the_end(
+    visit: Visit, size: str
+) -> None:
+    """Nothing of it moves while columns come, nor when texts end: their table is there before them."""
+    page = presented(visit, "decoding?part=beams", size)
     settled(page)
-    expect(page.locator(".decoder .says").first).to_contain_text("token 4:")
-    rightmost = "nodes => Math.max(...nodes.map(node => node.getBoundingClientRect().right)) / innerWidth"
-    for _ in range(50):  # its nodes are on their way, and it grows with its room
-        page.wait_for_timeout(200)
-        if (right := page.locator(".decoder .node").evaluate_all(rightmost)) > 0.75:
-            break
-    assert right > 0.75
+    says = page.locator(".decoder .says").first
+    expect(says).to_contain_text("token 4:")
+    places = """frame => Object.fromEntries([...frame.querySelectorAll(".node, .tables table")].map(one => {
+        const { x, y, width, height } = one.getBoundingClientRect(); return [one.dataset.key ?? "table", [x, y, width, height]]; }))"""
+    page.wait_for_timeout(1000)  # the screen gives it its room
+    before = page.locator(".decoder").evaluate(places)
+    page.get_by_role("button", name="To the end").first.click()
+    expect(says).to_contain_text("0 texts go on")
+    page.wait_for_timeout(1000)
+    after = page.locator(".decoder").evaluate(places)
+    assert len(after) > len(before) > 10 and "table" in before
+    for key, place in before.items():
+        kept = slice(0, 2) if key != "table" else slice(0, 4)  # the best text has a thicker border
+        assert after[key][kept] == pytest.approx(place[kept], abs=1.5), key
+    width, height = map(int, size.split(" × "))
+    assert max(x + wide for x, _, wide, _ in after.values()) > 0.9 * width
+    assert 0.75 * height < max(y + high for _, y, _, high in after.values()) < height
     page.get_by_role("button", name="Again", exact=True).click()
-    expect(page.locator(".decoder .says").first).to_contain_text("token 1:")
+    expect(says).to_contain_text("token 1:")
 
 
 @LONG

@@ -72,13 +72,13 @@ function edgeOf({ step, row, from, key }, state, size, column) {
 
 /** The leading text, and below it the tree up to this step. @param {Scene} scene @returns {Thing[]} */
 export function treeOf(scene) {
-  const { steps, at, judged, own, held, size: large = 1, column = large * COLUMN } = scene, step = steps[at];
+  const { steps, at, judged, own, held, size: large = 1, column = large * COLUMN, rows = 0 } = scene, step = steps[at];
   if (!step) return [textThing(scene, [])];
   const leading = judged ? step : steps[at - 1], text = textThing(scene, leading ? [{ key: "written all", tag: "span", text: textOf(leading, own) }] : []);
   const branches = branchesOf(steps.slice(0, at + 1)), alive = followed(branches, at, judged), best = new Set(leading ? leading.ids.map((_, n) => keyOf(leading.ids.slice(0, n + 1))) : []);
   const stateOf = (/** @type {Branch} */ { one, step, key }) =>
     step === at && !judged ? "open" : best.has(key) ? "best" : one.fate === "finished" ? "finished" : !lives(one) || !alive.has(key) ? "pruned" : "kept";
-  const high = Math.max(...branches.map(({ row }) => row)), size = { width: `${(at + 2) * column}px`, height: `${large * (2 * ABOVE + high * LINE)}px`, "--size": String(large), "--column": `${column}px` };
+  const high = Math.max(rows, ...branches.map(({ row }) => row)), size = { width: `${(at + 2) * column}px`, height: `${large * (2 * ABOVE + high * LINE)}px`, "--size": String(large), "--column": `${column}px` };
   const first = (branches.find(({ key }) => key === held) ?? branches.find((branch) => branch.step === at))?.key ?? "";
   const nodes = branches.map((branch) => nodeOf(branch, stateOf(branch), scene, first));
   const root = { key: "root", tag: "span", name: "node root", text: own ? "prompt" : "start", style: { left: "0px", top: `${large * ABOVE}px` } };

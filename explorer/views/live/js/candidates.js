@@ -44,11 +44,12 @@ export function candidateSentence(one, kept) {
   return `“${one.text}”: P = ${percent(Math.exp(one.logp))}, log P = ${rounded(one.logp)}; log P of the text with it: ${rounded(one.total)}; ${kept && one.fate === "kept" ? kept : judged}.`;
 }
 
-/** The texts of a search that have ended. @param {Step} step */
-export function finishedOf({ finished }) {
+/** The texts of a search that have ended; those of `all` that end later have their rows already, so that nothing below moves.
+ * @param {Step["finished"]} ended @param {Step["finished"]} all */
+export function finishedOf(ended, all) {
   const written = (/** @type {string} */ text) => Object.assign(element("span", "token-text", text || "∅"), { dir: "auto" });
-  const rows = finished.map((one, n) => [String(n + 1), written(one.text), rounded(one.total), rounded(one.score)]);
-  return tableOf("Finished texts, by log P per token", ["", "Text", "log P", "per token"], rows, finished.map(() => "finished"));
+  const rows = [...ended, ...all.slice(ended.length)].map((one, n) => [String(n + 1), written(one.text), rounded(one.total), rounded(one.score)]);
+  return tableOf("Finished texts, by log P per token", ["", "Text", "log P", "per token"], rows, rows.map((_, n) => (n < ended.length ? "finished" : "later")));
 }
 
 /** A step before a token is taken, in one sentence. @param {Step} step @param {string} way */

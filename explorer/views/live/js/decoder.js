@@ -16,7 +16,7 @@ import { tipsOf } from "../../stage/js/tip.js";
  * @typedef {{text: string, mode?: "light" | "dark" | null, ways?: Way[], way?: Way, fixed?: Record<string, number>, settings?: Record<string, number>, force?: number[], boxes?: boolean, waits?: boolean,
  *   show?: (prompt: string, step: Step) => void, forced?: (ids: number[]) => void, chosen?: (way: Way, settings: Record<string, any>) => void}} Writing */
 
-const LARGE = 2, WIDE = 1.25, NARROW = 700, TALL = 0.6; // a tree: times its usual size on a wall and on a page, the pixels of a narrow one, its share of the height of a wall
+const LARGE = 2, WIDE = 1.25, NARROW = 700, TALL = 0.6; // a tree: times its usual size on a wall and on a page, the pixels of a narrow one, its share of the height of a wall until what stands around it is measured
 const SETTLED = 150; // milliseconds after a key before the prompt is read
 
 /** @typedef {{ask: (what: string, given: any) => Promise<any>}} Asked a model, here or in a worker */
@@ -37,7 +37,8 @@ const SETTINGS = {
   max_tokens: { title: "Tokens at most", value: 20, min: 1, max: 100, step: 1 },
 };
 
-const FILLS = 4, ROOMY = 1.35; // tokens that a tree begins with, and how much wider its columns are on a wall
+const FILLS = 4, ROOMY = 1.35, CLEAR = 12; // tokens that a tree begins with, how much wider its columns are on a wall, pixels below all of it there
+const AHEAD = 1500; // milliseconds in which a search is run to its end, so that its tree has one scale from its beginning
 let count = 0; // of decodings that were begun on this page
 
 /** A model that writes, in one element. */
@@ -50,6 +51,8 @@ export class LiveDecoder {
     this.run = 0;
     this.queue = Promise.resolve();
     this.steps = /** @type {Step[]} */ ([]);
+    this.coming = /** @type {Step[]} */ ([]); // steps of a search that are computed, and not taken yet
+    this.high = 0; // pixels that a wall has for a tree; 0 until it is measured
     this.at = -1;
     this.over = false; // whether nothing comes after the steps so far
     this.wide = 0; // pixels of the room of a tree, as it was drawn
@@ -199,11 +202,24 @@ export class LiveDecoder {
     this.#offer();
     this.frame.dataset.way = this.way;
     const run = (this.run = ++count), given = { run, ...this.#task() };
-    this.steps = [];
-    this.at = -1;
-    this.over = false;
+    Object.assign(this, { steps: [], coming: [], high: 0, at: -1, over: false });
     this.writer = this.engine; // another one answers from the next beginning on
-    this.queue = this.writer.ask("begin", given).then(() => this.#next(run, false, later));
+    this.queue = this.writer.ask("begin", given).then(() => this.#foresee(run)).then(() => this.#next(run, false, later));
+  }
+
+  /** Run a search to its end, as long as that is quick: a tree is drawn for all of its columns. What goes wrong is said when the step is taken. @param {number} run */
+  async #foresee(run) {
+    const until = performance.now() + AHEAD;
+    while (this.way === "beam" && run === this.run && !this.coming.at(-1)?.stopped && performance.now() < until) {
+      const { value } = await this.writer.ask("step", run).catch(() => ({}));
+      if (!value || run !== this.run) return;
+      this.coming.push(value);
+    }
+  }
+
+  /** Every step that is known: those that were taken, and those to come. */
+  get known() {
+    return [...this.steps, ...this.coming];
   }
 
   /** One token on: a step that was taken before, or the next one. @param {boolean} [glides] whether its motion is shown */
@@ -220,7 +236,7 @@ export class LiveDecoder {
   async #next(run, glides, later = 0) {
     if (run !== this.run || this.over) return;
     try {
-      const { value } = await this.writer.ask("step", run);
+      const value = this.coming.shift() ?? (await this.writer.ask("step", run)).value;
       if (run !== this.run) return;
       this.over = Boolean(!value || value.stopped);
       if (!value) return;
@@ -243,7 +259,7 @@ export class LiveDecoder {
   /** How many steps there are at most. */
   get planned() {
     const { max_tokens: most = 0 } = /** @type {Record<string, any>} */ (this.#task().settings);
-    return this.steps.at(-1)?.stopped ? this.count : Number(most);
+    return this.known.at(-1)?.stopped ? this.known.length : Number(most);
   }
 
   /** Whether there is a step after the one that is shown, or may be: the first is waited for, too. */
@@ -280,25 +296,39 @@ export class LiveDecoder {
   /** What is to be drawn of this step, before or after a token is taken. @param {boolean} judged */
   #scene(judged) {
     const { steps, at, own, held } = this, prompt = this.prompt.value, size = this.#size(), roomy = this.frame.classList.contains("large") ? ROOMY : 1, column = columnOf(this.#columns(), this.stage.root.clientWidth, roomy * size);
-    return { steps, at, judged, own, held, prompt, size, column, hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
+    return { steps, at, judged, own, held, prompt, size, column, rows: this.#rows(), hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
   }
 
   /** A tree is drawn for the width that it has: a wall gives it another one once it is there. */
   #fits() {
     const wide = this.stage.root.clientWidth;
+    if (wide !== this.wide) this.high = 0;
     if (wide !== this.wide && this.way === "beam" && this.at >= 0 && !this.gliding) this.#draw(true);
     this.wide = wide;
   }
 
-  /** How many columns a tree has room for: it is not drawn smaller at every step. */
+  /** How many columns a tree has room for: all that may come, so that it is drawn in one size. */
   #columns() {
-    return [FILLS, 2 * FILLS, this.planned].find((columns) => columns > this.at) ?? this.at + 1;
+    return Math.max(this.planned, this.at + 1);
+  }
+
+  /** The lowest row of a tree, of all steps that are known. */
+  #rows() {
+    return this.way === "beam" ? Math.max(0, ...branchesOf(this.known).map(({ row }) => row)) : 0;
   }
 
   /** How large a tree is drawn: on a wall it fills the room while it is small. */
   #size() {
     const wide = this.stage.root.clientWidth, room = this.frame.classList.contains("large"), most = room ? LARGE : wide < NARROW ? 1 : WIDE;
-    return this.way === "beam" ? sizeOf(this.#columns(), Math.max(0, ...branchesOf(this.steps).map(({ row }) => row)), wide, room ? TALL * innerHeight : Infinity, most) : 1;
+    return this.way === "beam" ? sizeOf(this.#columns(), this.#rows(), wide, room ? this.high || TALL * innerHeight : Infinity, most) : 1;
+  }
+
+  /** Draw a tree on a wall once more, for the height that what stands around it leaves. @param {boolean} judged */
+  #fills(judged) {
+    const tree = this.stage.at("scroller");
+    if (!tree || this.high || !this.frame.classList.contains("large")) return;
+    this.high = Math.max(1, innerHeight - CLEAR - Math.max(0, this.frame.getBoundingClientRect().top) - this.frame.offsetHeight + tree.offsetHeight);
+    this.#draw(judged);
   }
 
   /** @param {boolean} judged */
@@ -315,8 +345,9 @@ export class LiveDecoder {
     this.status.textContent = held ? candidateSentence(held.one, beams ? "kept here" : "") : step ? says(step, this.way) : "";
     this.instead.hidden = !held;
     this.released.hidden = !this.force.length;
-    const known = judged ? step : this.steps[this.at - 1]; // while a step comes, what had ended before it stays
-    this.tables.replaceChildren(...(beams && known?.finished.length ? [finishedOf(known)] : []));
+    const ended = (judged ? step : this.steps[this.at - 1])?.finished ?? [], all = this.known.at(-1)?.finished ?? []; // while a step comes, what had ended before it stays
+    this.tables.replaceChildren(...(beams && (ended.length || all.length) ? [finishedOf(ended, all)] : []));
+    this.#fills(judged);
   }
 
   /** Every object that can be held. */

@@ -5,7 +5,7 @@ import { candidateSentence, fateOf, percent } from "./candidates.js";
 /** @typedef {import("./decoding.js").Step} Step */
 /** @typedef {import("./decoding.js").Candidate} Candidate */
 /** What is drawn: the step `at`, before (`judged` is false) or after a token was taken there; `held` is the key of the object that a hand holds.
- * @typedef {{steps: Step[], at: number, judged: boolean, prompt: string, own: boolean, held: string, hold: (key: string) => void, size?: number, column?: number}} Scene */
+ * @typedef {{steps: Step[], at: number, judged: boolean, prompt: string, own: boolean, held: string, hold: (key: string) => void, size?: number, column?: number, rows?: number}} Scene */
 
 /** The text of a step; that of an encoder–decoder with its sentinels. @param {Step} step @param {boolean} own */
 export const textOf = (step, own) => (own ? step.text.trimStart() : (step.whole ?? ""));
