@@ -240,6 +240,25 @@ def test_a_tree_on_the_wall_has_its_last_scale_from_the_beginning_and_fills_the_
 
 
 @LONG
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("part", ["tokens?part=learn", "positions?part=shuffle"])
+def test_a_figure_that_moves_fills_the_height_of_the_wall_before_and_after_an_answer(
+    visit: Visit, part: str, size: str
+) -> None:
+    page, height = presented(visit, part, size), int(size.split(" × ")[1])
+    settled(page)
+    for key in ("", "a"):
+        if key:
+            page.keyboard.press(key)
+            settled(page)
+        page.wait_for_timeout(1200)
+        lowest = max(
+            one.bounding_box()["y"] + one.bounding_box()["height"] for one in page.locator(".staged .moving > *").all()
+        )
+        assert 0.78 * height < lowest < height
+
+
+@LONG
 def test_a_shuffled_text_on_the_wall_has_a_line_from_each_token_to_its_new_place(visit: Visit) -> None:
     page = presented(visit, "positions?part=shuffle", SIZES[0])
     settled(page)

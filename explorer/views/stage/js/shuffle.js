@@ -4,15 +4,15 @@
 /** `order` lists which token is read at each position, in the second frame; a wall is `large`, and shows both orders.
  * @typedef {{texts: string[], order: number[], changed: Change[], large: boolean}} Shuffled */
 
-const HIGH = 32; // pixels of the largest change
+const HIGH = 32, LARGE = 56; // pixels of the largest change, on a page and on a wall
 const LINE = 150; // letters that a line of a wall has room for
 
 /** The tokens in the order of the frame; on a wall below those in their own, and from each a line to its new place.
  * @param {Shuffled} told @param {number} at @returns {import("./moving.js").Thing[]} */
 export function shuffledAt({ texts, order, changed, large }, at) {
-  const own = texts.map((_, n) => n), read = at ? order : own, wide = texts.map((text) => [...text].length + 2), every = sum(wide);
+  const own = texts.map((_, n) => n), read = at ? order : own, wide = texts.map((text) => [...text].length + 2), every = sum(wide), high = large ? LARGE : HIGH;
   const chips = read.map((n) => {
-    const bars = changed.map(({ colour, shares }, way) => ({ key: `bar ${n} ${way}`, tag: "i", style: { background: colour, height: `${shares[n] === null || !at ? 0 : Math.max(2, Math.round(HIGH * shares[n]))}px` } })); // nothing has changed before they fly; a change of 0 is a line
+    const bars = changed.map(({ colour, shares }, way) => ({ key: `bar ${n} ${way}`, tag: "i", style: { background: colour, height: `${shares[n] === null || !at ? 0 : Math.max(2, Math.round(high * shares[n]))}px` } })); // nothing has changed before they fly; a change of 0 is a line
     const below = { key: `bars ${n}`, name: "bars", inside: bars };
     return { key: `chip ${n}`, name: "chip", style: { "flex-grow": String(wide[n]) }, is: { "data-says": changed.map(({ says }) => says[n]).join("; ") }, inside: [{ key: `word ${n}`, tag: "b", text: texts[n], is: { dir: "auto" } }, ...(bars.length ? [below] : [])] };
   });
