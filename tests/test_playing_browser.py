@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from conftest import LONG, Visit
 from playwright.sync_api import Locator, expect
@@ -37,7 +38,7 @@ def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -
     expect(page).to_have_url(re.compile("merges.step=60(&|$)"))
     staged.get_by_role("button", name="Play").click()
     joining = [step.step for step in steps[60:] if any(step.piece in word for word in step.after)]
-    expect(staged.locator(".title")).to_contain_text(f"merge {joining[0]}:")  # the others are passed over
+    expect(staged.locator(".title")).to_contain_text(f"merge {joining[0]}:")  # the others pass quickly
     halves = staged.locator(".box[data-joins]")
     expect(halves.first).to_be_attached()
     for box in halves.all():
@@ -47,6 +48,32 @@ def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -
     stopped = staged.locator(".title").inner_text()
     page.wait_for_timeout(2500)  # more than two steps would take
     assert staged.locator(".title").inner_text() == stopped
+
+
+PACE = """frame => { globalThis.seen = []; const title = frame.querySelector(".title");
+    const note = () => seen.push([Number(title.textContent.match(/merge (\\d+)/)[1]), performance.now()]);
+    new MutationObserver(note).observe(title, { childList: true }); note(); }"""
+
+
+@LONG
+@pytest.mark.parametrize("speed", [1, 4])
+def test_the_first_merges_are_read_and_later_ones_pass_ever_faster_unless_they_join_something(visit: Visit, speed: int) -> None:
+    steps = classroom.learned("wordpiece", "count", ("animal", "tired"))
+    joining = {step.step for step in steps if any(step.piece in word for word in step.after)}
+    page = visit("/tokens?merges.step=14&watch=animal+tired")
+    staged = page.locator(".staged")
+    staged.get_by_label("Speed").select_option(str(speed))
+    expect(staged.locator(".title")).to_contain_text("merge 14:")
+    staged.evaluate(PACE)
+    staged.get_by_role("button", name="Play").click()
+    page.wait_for_function("seen.at(-1)[0] > 90", timeout=60_000)
+    seen = page.evaluate("seen")
+    assert [number for number, _ in seen] == [*range(14, seen[-1][0] + 1)], "no merge is left out"
+    stood = {number: speed * (after - at) for (number, at), (_, after) in zip(seen, seen[1:], strict=False)}
+    read = [stood[number] for number in stood if 14 < number <= 20 or number in joining]
+    assert min(read) > 800 and max(read) < 1000 + 500 * speed, "milliseconds at normal speed; a busy machine adds its own"
+    passed = [stood[number] for number in stood if number > 20 and number not in joining]
+    assert np.mean(passed[-20:]) < 0.5 * np.mean(passed[:8]) < 500
 
 
 @LONG

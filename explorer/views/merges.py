@@ -17,7 +17,7 @@ from explorer.views.view import Control, Range, View, also, by_name, only_many
 
 def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
     """Each row is a word as its tokens are after this merge; orange is the token that was just made. The player replays the merges,
-    and passes over those that join nothing in these words.
+    ever faster those that join nothing in these words.
 
     Every step joins one pair of neighbouring tokens, everywhere in the texts, and adds one token to the vocabulary. It never looks at
     meaning: it only counts how often two tokens are neighbours.
@@ -44,10 +44,10 @@ def merge_rows(steps: Sequence[Merge], *, step: int) -> Drawn:
 
 
 def merge_frames(steps: Sequence[Merge], mode: str) -> dict[str, Any]:
-    """Every merge as a frame; one that joins nothing in the words has the same words as the one before."""
+    """Every merge as a frame; one that joins nothing in the words soon passes quickly."""
     moving = strip_frames((merge_rows(steps, step=n + 1) for n in range(len(steps))), mode, "Merge")
     for frame, merge in zip(moving["frames"], steps, strict=True):
-        frame["same"] = not joins(merge)
+        frame["quick"] = not joins(merge)
     return moving | _shorter(np.array([merge.fertility for merge in steps]), mode)
 
 

@@ -2,9 +2,10 @@
 import { element } from "../../live/js/element.js";
 
 /** What is played, frame by frame. `open` says whether a frame comes after this one; `says` is the frame in a few words;
- * `planned` is how many there may be at most where they come one by one; `rest` is how many milliseconds this frame stands while it plays.
+ * `planned` is how many there may be at most where they come one by one; `rest` is how many milliseconds this frame stands while it plays, at least,
+ * and `pace` how long between two frames, as a share of the usual.
  * @typedef {{at: number, count: number, planned?: number, open: boolean, show: (at: number) => unknown, step: () => unknown, finish: () => unknown, begin: () => unknown,
- *   rest?: number, pick?: (by: number) => unknown, free?: () => unknown, says: () => string}} Played */
+ *   rest?: number, pace?: number, pick?: (by: number) => unknown, free?: () => unknown, says: () => string}} Played */
 
 const BETWEEN = 550; // milliseconds between the end of a motion and the next frame, at normal speed
 const SPEEDS = [["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"], ["4", "4 ×"]];
@@ -80,7 +81,7 @@ export class Player {
   }
 
   /** Frame after frame, or rest. @param {boolean} on @param {number} [wait] milliseconds until the first: what a hand plays moves at once */
-  play(on, wait = Math.max(BETWEEN, this.played.rest ?? 0) / this.speed) {
+  play(on, wait = Math.max(BETWEEN * (this.played.pace ?? 1), this.played.rest ?? 0) / this.speed) {
     clearTimeout(this.timer);
     this.playing = on && this.played.open;
     this.button.textContent = this.playing ? "❚❚" : "▶";

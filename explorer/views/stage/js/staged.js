@@ -12,10 +12,12 @@ import { stripsAt } from "./strips.js";
 import { readable, tipsOf } from "./tip.js";
 
 const HELD = 2800, SHORT = 6; // milliseconds that a frame of so short a film stands at least
+const WHOLE = 20, FASTER = 3; // frames that all stand as long; and of the quick ones after them, how many pass until their pace has doubled
 const WORD = 130, FEW = 12; // milliseconds for each word of a frame while it plays; a film of more frames does not wait until they are read
 
-/** What a page says; each figure has more of its own. A frame that is the `same` as one before it is passed over while it plays.
- * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[], same?: boolean}[], mode: "light" | "dark", large: boolean}} Told */
+/** What a page says; each figure has more of its own. A frame that is the `same` as one before it is passed over while it plays;
+ * the `quick` ones of a long film stand ever more briefly.
+ * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[], same?: boolean, quick?: boolean}[], mode: "light" | "dark", large: boolean}} Told */
 
 /** The objects of a frame. @type {Record<string, (told: any, at: number) => import("./moving.js").Thing[]>} */
 const FIGURES = { strips: stripsAt, grid: gridAt, shuffle: shuffledAt, clocks: clocksAt, moments: momentsAt, masks: masksAt };
@@ -71,6 +73,12 @@ export class Staged {
     return this.count > FEW ? 0 : Math.max(this.count > SHORT ? 0 : HELD, WORD * [title, ...notes].join(" ").split(" ").length);
   }
 
+  /** How long this frame stands while it plays, as a share of the usual: the first ones are read; later the quick ones pass, ever faster. */
+  get pace() {
+    const { playing } = this.player, passed = this.at + 1 - WHOLE;
+    return playing && passed > 0 && this.told.frames[this.at].quick && this.open ? FASTER / (FASTER + passed) : 1;
+  }
+
   /** @param {number} at */
   show(at) {
     this.#draw(at);
@@ -105,8 +113,8 @@ export class Staged {
     const { title, notes } = this.told.frames[this.at];
     this.title.textContent = title;
     this.notes.textContent = notes.join(" · ");
-    this.stage.speed = this.player.speed;
-    this.stage.root.style.setProperty("--speed", String(this.player.speed));
+    this.stage.speed = this.player.speed / this.pace;
+    this.stage.root.style.setProperty("--speed", String(this.stage.speed));
     this.stage.show(FIGURES[this.told.figure](this.told, this.at));
     readable(this.stage.root);
     this.player.mark();
