@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import explorer as ex
 from explorer.app import brought, hold, hosted
@@ -125,10 +127,14 @@ def attentive() -> list[str]:
     return [name for name, stored in brought.offered_models().items() if attends(stored)]
 
 
-def model_and_text(names: Sequence[str] | None = None) -> tuple[str, str]:
-    """The model and the sentence that the visitor chose; both follow from page to page. A model that does not open ends the page."""
+def model_and_text(place: DeltaGenerator | None = None) -> tuple[str, str]:
+    """The model and the sentence that the visitor chose; both follow from page to page. A model that does not open ends the page.
+
+    The model stands before the sentence, or in a `place` of its own.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = chosen_model(attentive() if names is None else names)
+        with place or nullcontext():
+            name = chosen_model(attentive())
         text = sentence()
     read(partial(opened, name))
     clickable(name, text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from explorer.app import core, glossary, guessing, hold, lecture, present, streamlit_inside
 from explorer.app.exercises import ask, exercises
@@ -103,6 +104,11 @@ class LessonPage:
         self._held = st.container(key="bar")
         with self._held:
             self._choice, self.bar = st.container(key="choice"), st.container(key="controls")
+
+    @property
+    def beside_title(self) -> DeltaGenerator:
+        """Where the model stands if the bar has no room for it; while presenting, the line of the title is a line of the picture."""
+        return self.bar if present.on() else self.aside
 
     def parts(self, *every: PagePart) -> None:
         """The choice of a part in the bar, and the chosen one below, with what the lectures say of it besides."""

@@ -97,8 +97,9 @@ def spans() -> None:
 
 
 page = LessonPage(PROSE)
-with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+with page.beside_title:
     name = chosen_model(lab.fillers(), "masked", box="story")
+with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params", icon=":material/edit:")
 model = opened(name)
 tokens = read(lambda: model.tokens(text))

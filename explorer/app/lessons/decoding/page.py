@@ -102,9 +102,10 @@ def searching() -> None:
 
 
 page = LessonPage(PROSE)
-with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+with page.beside_title:
     name = chosen_model(desk.writers(), "writer", "gpt2", box="beginning")
-    text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
+with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+    text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params", icon=":material/edit:")
     length = st.slider("Tokens to write", 2, 40, 14, key="pieces", bind="query-params", width=220)
 model = opened(name)
 record = read(desk.distribution(name, text, ()))

@@ -115,7 +115,7 @@ page = LessonPage(PROSE)
 if not lab.trained():
     st.warning("There is no trained ELMo here yet, so the first pictures show random weights: `explorer fit elmo` trains one.")
 with page.bar:
-    text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params")
+    text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params", icon=":material/edit:")
 tokens = read(lab.traced(text)).source
 with page.bar:
     hold.bar(text, tokens)

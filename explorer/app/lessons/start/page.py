@@ -101,7 +101,7 @@ if (opens := part_in_address() in ("", ALL, FIRST)) and not present.on():
     film()
 page = LessonPage(PROSE)
 with page.bar:
-    text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")
+    text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params", icon=":material/edit:")
     words = read(partial(hall.choices, text))
     if st.session_state.get("chosen", next(iter(words))) not in words:
         del st.session_state["chosen"]

@@ -114,9 +114,12 @@ def training_exercises() -> tuple[Exercise, ...]:
 
 page = LessonPage(PROSE)
 runs, shelf = lab.kept(), lab.shelf()
-with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+with page.beside_title:
     name = chosen_model(runs, "kept", lab.filmed(runs), label="Training") if runs else ""
-    text = st.text_input("A sentence that the snapshots read", lessons.SENTENCE, key="text", bind="query-params")
+with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+    text = st.text_input(
+        "A sentence that the snapshots read", lessons.SENTENCE, key="text", bind="query-params", icon=":material/edit:"
+    )
 if runs:
     with page.bar:
         clickable(name, text)

@@ -115,7 +115,7 @@ def each() -> None:
 
 page = LessonPage(PROSE)
 with page.bar:
-    name, text = model_and_text()
+    name, text = model_and_text(page.beside_title)
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
 plain = read(edits.changed(name, text, ()))
 notice(text, name)

@@ -89,9 +89,10 @@ def asked_models() -> tuple[list[str], str, str]:
                 on_change=lambda: agree(st.session_state[BOX].strip()), max_chars=LETTERS,
             )  # fmt: skip
             upload = uploaded()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with page.beside_title:
         beside = chosen_model([name for name in attentive() if name not in brought_models()], label="Beside it")
-        text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params", icon=":material/edit:")
     hold.bar(text, read(lambda: opened(beside).tokens(text)))
     return [name for name in (agreed(given.strip()), upload.name if upload else "", beside) if name], beside, text
 
