@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -152,9 +152,9 @@ def chosen_model(names: Iterable[str], key: str = "model", first: str = FIRST, *
     return name
 
 
-def sentence() -> str:
+def sentence(label: str = "Your sentence") -> str:
     """The sentence that the visitor chose."""
-    return st.text_input("Your sentence", SENTENCE, key=BOX, bind="query-params", icon=":material/edit:")
+    return st.text_input(label, SENTENCE, key=BOX, bind="query-params", icon=":material/edit:")
 
 
 def clickable(name: str, text: str) -> None:

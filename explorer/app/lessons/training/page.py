@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, lessons, recorded, web
-from explorer.app.controls import chosen_model, clickable, one_of, opened, read, result_of
+from explorer.app import core, recorded, web
+from explorer.app.controls import chosen_model, clickable, one_of, opened, read, result_of, sentence
 from explorer.app.exercises import plain
 from explorer.app.frame import MODEL, NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -72,10 +72,7 @@ def data() -> None:
 
 def schedule() -> None:
     """How large a step is."""
-    if runs:
-        web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)))
-    else:
-        web.show(VIEWS["schedule"], lab.usual_schedule())
+    web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)) if runs else lab.usual_schedule())
     say(PROSE("optimisers"), small=True)
 
 
@@ -116,13 +113,11 @@ page = LessonPage(PROSE)
 runs, shelf = lab.kept(), lab.shelf()
 with page.beside_title:
     name = chosen_model(runs, "kept", lab.filmed(runs), label="Training") if runs else ""
-with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    text = st.text_input(
-        "A sentence that the snapshots read", lessons.SENTENCE, key="text", bind="query-params", icon=":material/edit:"
-    )
-if runs:
-    with page.bar:
+with page.bar:
+    text = sentence("A sentence that the snapshots read")
+    if runs:
         clickable(name, text)
+if runs:
     notice(text, name)
 
 apart: dict[str, Any] = {"more": True, "reads": NOTHING}
