@@ -17,6 +17,7 @@ from explorer.analysis import architectures
 from explorer.analysis.elmo import both_sides
 from explorer.analysis.predictions import guess
 from explorer.analysis.word_vectors import two_uses
+from explorer.app import opening
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
@@ -28,6 +29,7 @@ from explorer.microworld import stories
 from explorer.models.transformer import TransformerModel
 from explorer.records import softmax
 from explorer.views import VIEWS
+from explorer.views.titles import TITLES
 
 ROOT = Path(__file__).parent.parent
 PAGE = LESSONS["start"].page
@@ -125,6 +127,12 @@ def test_odd_words_and_models_are_refused_kindly(bert: TransformerModel) -> None
         with pytest.raises(error, match=match):
             call()
     assert architectures.span_of("ANNA", lesson.TEXT) == (0, 4) and architectures.span_of("nna", lesson.TEXT) is None
+
+
+def test_one_order_of_the_models_is_that_of_the_lanes_and_of_every_other_picture() -> None:
+    assert hall.names() == tuple(TITLES) and hall.shown_models() in (hall.names(), hall.READERS)
+    record = opening.kept_record(hall.shown_models(), lesson.TEXT, lesson.WORD)
+    assert [lane["name"] for lane in record["lanes"]] == list(hall.shown_models())
 
 
 def test_every_model_knows_every_piece_of_the_sentences() -> None:

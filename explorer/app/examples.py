@@ -39,7 +39,7 @@ probability may differ.
 |---|---|---|---|
 """
 Searched = dict[tuple[str, str], tuple[bool, float]]
-READERS = ("elmo", "bert", "gpt2", "bart")
+READERS = ("bert", "gpt2", "bart", "elmo")
 FRAME, IT, REASONS = "The {who} did not cross the {where} because {it} was too {reason}.", 9, ("tired", "wide")
 NOUNS = ("dog", "river")  # those of the sentence that most lessons open with
 WHO = (

@@ -61,7 +61,6 @@ def _typed() -> None:
 @cached(models=tuple(TITLES))
 def kept_record(names: tuple[str, ...], text: str, word: str) -> dict[str, Any]:
     """The record, kept on disk as well: a server that starts again needs no model for it, as long as the models are the same."""
-    names = tuple(sorted(names, key=[*TITLES, *names].index))  # the easiest to read first
     folders = [folder for name in names if (folder := shelf_folder(name)) is not None]
     return lasting_data(("opening", names, text, word, stamp(*folders)), lambda: _computed(names, text, word))
 
