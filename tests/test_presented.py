@@ -272,3 +272,17 @@ def test_a_shuffled_text_on_the_wall_has_a_line_from_each_token_to_its_new_place
     for number, end in enumerate(ends):
         box = places[f"chip {number}"]
         assert box is not None and abs(box["x"] + box["width"] / 2 - end) < 3
+
+
+TYPE = """() => [...document.querySelectorAll(":is([data-scene=side] [class*='st-key-card-guess'], "
+  + "[class*='st-key-card-guess'][data-scene=side]) :is(.stMarkdown, [data-testid=stRadioOption]) p")]
+  .filter(one => one.offsetHeight).map(one => { const side = one.closest("[data-scene=side]");
+  return parseFloat(getComputedStyle(one).fontSize) * side.getBoundingClientRect().width / side.offsetWidth; })"""
+
+
+@LONG
+@pytest.mark.parametrize("lesson", ["families", "training"])
+def test_the_last_row_reads_a_question_and_its_options(visit: Visit, lesson: str) -> None:
+    page = visit(f"/{lesson}?present=1", width=1920, height=1080)
+    page.wait_for_selector("[data-scene=side]")
+    page.wait_for_function(f"() => {{ const sizes = ({TYPE})(); return sizes.length > 2 && Math.min(...sizes) > 23.9; }}")

@@ -2,6 +2,7 @@
 let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
 const GAP = 16, LEAST = { one: 700, several: 240, type: 22, line: 1200 }, LONGEST = 260, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, FULL = 0.94, LATE = 600;  // ms
 
+const ABOVE = [0.095, 0.14], BESIDE = 0.28;  // of the screen, for a question: the last row reads its 24 px
 const CARD = "[class*='st-key-card-guess']", MATRIX = ".st-key-edit-cells";  // this beside a picture needs more room than words
 
 /** The pictures of a part: those side by side are one. */
@@ -128,12 +129,13 @@ function fitPicture(one, box) {
   for (const chart of one.matches(inside.chart) ? [one] : one.querySelectorAll(inside.chart)) enlargeType(chart);
 }
 
-/** Whether a question is asked in a line above its chart, which then has the whole width: one that is short, with nothing else beside it. */
-function asksAbove({ picture, side }, wide) {
-  if (!side || wide < LEAST.line || !picture.matches(`${inside.chart}, ${inside.row}`)) return false;
+/** The share of the screen for a question above its chart, which then has the whole width: one that is short, with nothing else beside it. */
+function roomAbove({ picture, side }, wide) {
+  if (!side || wide < LEAST.line || !picture.matches(`${inside.chart}, ${inside.row}`)) return 0;
   const card = side.closest(CARD) ?? side.querySelector(CARD), asks = [...card?.querySelectorAll(inside.asks) ?? []];
   const alone = side === card || [...side.children].every(one => one.matches(CARD) || one.querySelector(CARD));
-  return card && alone && asks.slice(0, 2).reduce((sum, one) => sum + one.textContent.length, 0) < LONGEST * Math.min(1, wide / 1600);
+  const letters = asks.slice(0, 2).reduce((sum, one) => sum + one.textContent.length, 0), most = LONGEST * Math.min(1, wide / 1600);
+  return card && alone && letters < most ? ABOVE[Number(letters > most / 2)] : 0;
 }
 
 /** Words beside a picture: smaller where they are many. */
@@ -194,8 +196,8 @@ class Screen {
     const scenes = this.scenes(), line = this.page.querySelector(".st-key-heading");
     if (!scenes.length || !line) return;
     const { innerWidth, innerHeight } = this.page.defaultView, { picture, side, words } = scenes[Math.min(this.scene, scenes.length - 1)];
-    const above = asksAbove({ picture, side }, innerWidth) ? Math.round(0.095 * innerHeight) : 0, begin = line.getBoundingClientRect().bottom + 6;
-    const top = begin + (above && above + GAP / 2), high = innerHeight - top - 8, share = side?.querySelector(MATRIX) ? 0.38 : 0.26;
+    const above = Math.round(roomAbove({ picture, side }, innerWidth) * innerHeight), begin = line.getBoundingClientRect().bottom + 6;
+    const top = begin + (above && above + GAP / 2), high = innerHeight - top - 8, share = side?.querySelector(MATRIX) ? 0.38 : BESIDE;
     const column = side && !above ? Math.min(Math.max(250, share * innerWidth), 2000 * share) : 0;
     const roles = new Map([[picture, "picture"], [side, "side"], [words, "words"]]);
     this.page.querySelectorAll("[data-scene]").forEach(one => { if (!roles.has(one)) delete one.dataset.scene; });
