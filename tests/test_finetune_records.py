@@ -20,7 +20,7 @@ from explorer.text.learning import tokenizer
 from explorer.training.finetune.labelled import task_named
 from explorer.training.finetune.probes import RIDGE, fitted, layer_states
 from explorer.training.finetune.run import FinetuneRun
-from explorer.views import VIEWS
+from explorer.views import VIEWS, theme
 
 SMALL: dict[str, Any] = {"examples": 24, "checks": 0, "snapshots": 0, "asked": 12, "device": "cpu"}
 
@@ -169,7 +169,11 @@ def test_answers_are_counted_as_scikit_learn_counts_them(task: str, metric: str)
             int(inside.sum()),
         )
     figure = VIEWS["confusion"](record)
-    np.testing.assert_array_equal(figure.data[0].text, record.confusion)
+    heat = figure.data[0]
+    np.testing.assert_array_equal(heat.customdata, record.confusion)
+    assert [list(row) for row in heat.text] == [[theme.percent(share) for share in row] for row in heat.z], (
+        "what the colour says"
+    )
     with pytest.raises(ChoiceError, match="takes a fine-tuned model"):
         ex.training.answers(ex.load("bert", device="cpu"))  # type: ignore[arg-type]
 

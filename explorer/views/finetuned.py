@@ -31,7 +31,7 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
     over = "over all spans" if record.one_answer else "over the classes of each span"
     notes = (
         f"{record.count} spans; softmax {over}",
-        f"likeliest: “{' '.join(texts)}” ({theme.printable(best)}), P = {record.chances[i, j, record.classes.index(best)]:.3f}",
+        f"likeliest: “{' '.join(texts)}” ({theme.printable(best)}), P = {theme.percent(record.chances[i, j, record.classes.index(best)])}",
     )
     signed = shows != "probability"
     figure = go.Figure(
@@ -167,7 +167,7 @@ def _probes_of(record: object) -> tuple[LayerProbes, ...]:
 
 def confusion(record: Answers) -> go.Figure:
     """How often each answer was given to texts of each label: rows are the labels, columns the answers. Right answers are on the diagonal.
-    Colours are shares of each row, so that a rare label can be read as well.
+    Numbers and colours are shares of each row, so that a rare label can be read as well; a pointer reads how many texts they are.
 
     You may conclude which labels this model confuses. You may not conclude anything from a single cell of a few texts: look at
     how many there are.
@@ -181,8 +181,9 @@ def confusion(record: Answers) -> go.Figure:
     )
     figure = go.Figure(
         go.Heatmap(
-            z=shares, x=names, y=names, text=counts, texttemplate="%{text}", coloraxis="coloraxis", xgap=1, ygap=1, name="confusion",
-            hovertemplate="label %{y}, answer %{x}: <b>%{text}</b> (%{z:.1%} of the label)<extra></extra>",
+            z=shares, x=names, y=names, text=[[theme.percent(share) for share in row] for row in shares], texttemplate="%{text}",
+            customdata=counts, coloraxis="coloraxis", xgap=1, ygap=1, name="confusion",
+            hovertemplate="label %{y}, answer %{x}: <b>%{text}</b> of the label, %{customdata} texts<extra></extra>",
         )
     )  # fmt: skip
     return figure.update_layout(
@@ -190,6 +191,7 @@ def confusion(record: Answers) -> go.Figure:
         xaxis={"title": "answer", "tickangle": -45},
         yaxis={"title": "label", "autorange": "reversed"},
         height=50 + 42 * len(names), **theme.colours(shares, signed=False),
+        coloraxis_colorbar={"title": "share of<br>the label", "tickformat": ".0%"},
     )  # fmt: skip
 
 
