@@ -64,7 +64,9 @@ def _used(record: BackOff, place: int) -> str:
 
 
 def _following(record: BackOff, place: int, follows: str | None) -> str:
-    return "" if follows is None else f"P({theme.label(follows)}) = {record.truth[place]:.3f}, the token that follows"
+    return (
+        "" if follows is None else f"P({theme.label(follows)}) = {theme.percent(record.truth[place])}, the token that follows"
+    )
 
 
 def positions(record: BackOff) -> Mapping[str, Control]:

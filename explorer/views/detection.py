@@ -47,7 +47,8 @@ def _columns(record: Detection, mask: np.ndarray, wanted: bool) -> go.Bar:
         x=np.arange(len(mask)), y=np.where(mask, record.chances, np.nan), width=0.8, meta=1 if wanted else 0,
         name=REPLACED if wanted else ORIGINAL, marker={"pattern": {"shape": "/" if wanted else ""}},
         customdata=[f"x: {theme.label(before)}<br>x̃: {theme.label(after)}" for before, after in pairs],
-        hovertemplate="%{customdata}<br>P(replaced) = <b>%{y:.3f}</b><extra></extra>",
+        hovertext=[*map(theme.percent, record.chances)],
+        hovertemplate="%{customdata}<br>P(replaced) = <b>%{hovertext}</b><extra></extra>",
     )  # fmt: skip
 
 

@@ -65,8 +65,9 @@ def ratios(record: Edited) -> go.Figure:
             bars.append(
                 go.Bar(
                     x=record.chances[at, number], y=rows, orientation="h", name=f"P(k | {name}), {when}", meta=number,
-                    marker={"pattern": {"shape": shape}, "opacity": 1 if at else 0.55}, customdata=words,
-                    hovertemplate=f"P(%{{customdata}} | {name}), {when}: <b>%{{x:.3f}}</b><extra></extra>",
+                    marker={"pattern": {"shape": shape}, "opacity": 1 if at else 0.55},
+                    customdata=[*zip(words, map(theme.percent, record.chances[at, number]), strict=True)],
+                    hovertemplate=f"P(%{{customdata[0]}} | {name}), {when}: <b>%{{customdata[1]}}</b><extra></extra>",
                 )
             )  # fmt: skip
     was, is_now = record.ratios

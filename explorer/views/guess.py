@@ -35,7 +35,7 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     original = "the hidden word" if right[0] else f"the hidden word “{truth}” (✓) has {theme.percent(record.truth[at])}"
     notes = (f"{first}{', ' if right[0] else '; '}{original}.", theme.unseen_note(record.corruption.original))
     facts = (
-        f"P({truth} | x̃) = {record.truth[at]:.3f}, so −log P = {record.surprise[at]:.2f}",
+        f"P({truth} | x̃) = {theme.percent(record.truth[at])}, so −log P = {record.surprise[at]:.2f}",
         f"it reads: {_around(record, at)}",
     )
     return figure.update_layout(
@@ -87,7 +87,7 @@ def surprises(record: Guess) -> go.Figure:
 def _columns(record: Guess, mask: np.ndarray, wanted: bool) -> go.Bar:
     """One bar for each token of one kind, NaN for the other kind."""
     hovers = [
-        f"x: {theme.label(text)}, P = {share:.3f}<br>most probable: {theme.label(best[0])}"
+        f"x: {theme.label(text)}, P = {theme.percent(share)}<br>most probable: {theme.label(best[0])}"
         for text, share, best in zip(record.corruption.original.texts, record.truth, record.texts, strict=True)
     ]
     return go.Bar(

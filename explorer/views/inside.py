@@ -214,11 +214,12 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     own = shown == "its own guess"
     values = (record.chances if own else record.final).T  # [position, layer]
     guessed = list(zip(*record.best, strict=True))  # [position, layer, guess]
-    hover = "after <b>%{x}</b>, at <b>%{y}</b><br>predicts %{customdata}<br>probability shown <b>%{z:.3f}</b><extra></extra>"
+    hover = "after <b>%{x}</b>, at <b>%{y}</b><br>predicts %{customdata}<br>shown: <b>%{hovertext}</b><extra></extra>"
     shares = record.shares.swapaxes(0, 1)
     heat = go.Heatmap(
         z=values.astype(np.float32), coloraxis="coloraxis", hovertemplate=hover, xgap=1, ygap=1, name="lens",
         customdata=[[_chances(*cell) for cell in zip(*row, strict=True)] for row in zip(guessed, shares, strict=True)],
+        hovertext=[[theme.percent(share) for share in row] for row in values],
     )  # fmt: skip
     three = len(record.tokens) <= SHORT
     if len(record.texts) <= READABLE:
@@ -226,7 +227,6 @@ def through(record: Lens, *, shown: str) -> go.Figure:
             [[_stacked(cell[: 3 if three else 1]) for cell in row] for row in guessed] if own else _last_one(guessed, values)
         )
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
-    names = list(record.named)
     apart = f"differ by {record.gap:.0e} at most" if record.gap else "are the same numbers"
     guess = "the three most probable tokens" if three else "the most probable token"
     cells = f"in each cell {guess}" if own else "in each row how probable the token of its last cell is after each layer"
@@ -237,7 +237,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
             theme.unseen_note(record.tokens),
         ),
         **theme.measured(f"the last layer's logits and the model's own {apart}"),
-        xaxis=theme.named_axis(names, side="top"),
+        xaxis=theme.named_axis(list(record.named), side="top"),
         yaxis=theme.downwards(record.tokens),
         coloraxis={"cmin": 0, "cmax": 1},
         height=int(min(1200, (58 if three and own else 26) * max(len(record.tokens), 8))),
@@ -283,9 +283,8 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
             go.Bar(x=list(range(len(values))), y=values / longest, customdata=values, name=name, meta=number,
                    hovertemplate="<b>%{x}</b><br>%{customdata:.4g}<extra></extra>")
         )  # fmt: skip
-    prediction = (
-        f"the model predicts “{theme.label(record.piece)}” at position {record.row} with probability {np.exp(record.logp):.3f}"
-    )
+    share = theme.percent(np.exp(record.logp))
+    prediction = f"the model predicts “{theme.label(record.piece)}” at position {record.row} with probability {share}"
     notes = (prediction, _added(record), theme.unseen_note(record.tokens))
     return figure.update_layout(
         title=theme.title("Gradient and attention", *notes),

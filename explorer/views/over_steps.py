@@ -28,7 +28,8 @@ def over_steps(record: TokensOverSteps) -> go.Figure:
     heat = go.Heatmap(
         z=record.chances.astype(np.float32), coloraxis="coloraxis", xgap=1, ygap=1, name="P(right token)", text=marks.tolist(),
         texttemplate="%{text}", textfont={"size": 16}, customdata=[[theme.label(text) for text in row] for row in record.best],
-        hovertemplate="step %{y}, <b>%{x}</b>: P = <b>%{z:.3f}</b><br>most probable: %{customdata}<extra></extra>",
+        hovertext=[[theme.percent(share) for share in row] for row in record.chances],
+        hovertemplate="step %{y}, <b>%{x}</b>: P = <b>%{hovertext}</b><br>most probable: %{customdata}<extra></extra>",
     )  # fmt: skip
     never = int((record.first < 0).sum())
     last = int(record.right[-1].sum())

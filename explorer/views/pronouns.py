@@ -31,7 +31,7 @@ def nouns(records: Sequence[NounPreference], *, reason: str) -> go.Figure:
     figure = go.Figure()
     for number, word in enumerate(words):
         hover = [_hovered(record, text, number) for record in records]
-        written = [f"{word} {share:.0%}" if share > 0.3 else "" for share in shares[:, text, number]]
+        written = [f"{word} {theme.percent(share)}" if share > 0.3 else "" for share in shares[:, text, number]]
         figure.add_bar(
             x=shares[:, text, number], y=np.arange(len(names)), orientation="h", meta=number, name=word, customdata=hover,
             hovertemplate="%{customdata}<extra></extra>", text=written,
@@ -40,7 +40,8 @@ def nouns(records: Sequence[NounPreference], *, reason: str) -> go.Figure:
     other = theme.label(first.reasons[1 - text])
     figure.add_scatter(
         x=shares[:, 1 - text, 0], y=np.arange(len(names)), mode="markers", meta=2, name=f"with “{other}”",
-        marker={"size": 15, "symbol": "diamond"}, hovertemplate=f"with “{other}”: {words[0]} <b>%{{x:.1%}}</b><extra></extra>",
+        marker={"size": 15, "symbol": "diamond"}, customdata=[theme.percent(share) for share in shares[:, 1 - text, 0]],
+        hovertemplate=f"with “{other}”: {words[0]} <b>%{{customdata}}</b><extra></extra>",
     )  # fmt: skip
     figure.add_vline(x=HALF, line_dash="dot", line_width=2, layer="below")
     return figure.update_layout(
@@ -55,8 +56,12 @@ def _hovered(record: NounPreference, text: int, noun: int) -> str:
     """The numbers of a bar."""
     name, word = theme.printable(record.model), theme.label(record.nouns[noun])
     logp, share = record.logp[text, noun], record.shares[text, noun]
-    what = f"P = {np.exp(logp):.4f} under the mask" if record.filled else f"log P = {logp:.2f} of the noun and what follows"
-    return f"{name}, {word}: {what}<br><b>{share:.1%}</b> of both"
+    what = (
+        f"P = {theme.percent(np.exp(logp))} under the mask"
+        if record.filled
+        else f"log P = {logp:.2f} of the noun and what follows"
+    )
+    return f"{name}, {word}: {what}<br><b>{theme.percent(share)}</b> of both"
 
 
 def translation(records: Sequence[PronounTranslation], *, reason: str) -> go.Figure:
@@ -90,7 +95,9 @@ def _written(record: PronounTranslation) -> tuple[str, ...]:
     whole = f"{theme.printable(record.model)} writes: {theme.printable(record.written)}"
     if record.at < 0:
         return whole, f"no {' or '.join(record.pronouns)} is written: the row drawn is the last one"
-    chances = ", ".join(f"P({word}) = {share:.2f}" for word, share in zip(record.pronouns, record.shares, strict=True))
+    chances = ", ".join(
+        f"P({word}) = {theme.percent(share)}" for word, share in zip(record.pronouns, record.shares, strict=True)
+    )
     layer, head = np.unravel_index(int(record.on_reason.argmax()), record.on_reason.shape)
     most = f"most weight on the reason: layer {layer}, head {head}, {record.on_reason.max():.2f}"
     return whole, chances, f"{most} (uniform: {len(record.places) / record.cross.shape[-1]:.2f})"

@@ -58,8 +58,9 @@ def _bars(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: floa
     for colour, (name, shares) in enumerate(distributions):
         x = [float(shares[n]) if shares[n] > 0 else None for n in best]
         figure.add_bar(
-            x=x, y=list(range(len(best))), orientation="h", name=name, meta=colour, customdata=names,
-            hovertemplate=f"%{{customdata}}: {name} <b>%{{x:.3g}}</b><extra></extra>", row=1, col=1,
+            x=x, y=list(range(len(best))), orientation="h", name=name, meta=colour,
+            customdata=[*zip(names, map(theme.percent, shares[best]), strict=True)],
+            hovertemplate=f"%{{customdata[0]}}: {name} <b>%{{customdata[1]}}</b><extra></extra>", row=1, col=1,
         )  # fmt: skip
     ticks = theme.named_axis(names, down=True)
     figure.update_yaxes(**ticks, row=1, col=1)
@@ -84,13 +85,23 @@ def _curves(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: fl
     for colour, (name, amount) in enumerate((("one-hot", 0.0), ("smoothed", epsilon))):
         each = amount / size
         loss = -(1 - amount + each) * np.log(at) - each * (size - 1) * np.log(rest)
-        hover = f"{name}: loss <b>%{{y:.3f}}</b> at P = %{{x:.4f}}<extra></extra>"
+        hover = f"{name}: loss <b>%{{y:.3f}}</b> at P = %{{customdata}}<extra></extra>"
         figure.add_scatter(
-            x=at, y=loss, mode="lines", name=f"loss, {name}", meta=colour, hovertemplate=hover, showlegend=False, row=1, col=2
+            x=at,
+            y=loss,
+            mode="lines",
+            name=f"loss, {name}",
+            meta=colour,
+            customdata=[*map(theme.percent, at)],
+            hovertemplate=hover,
+            showlegend=False,
+            row=1,
+            col=2,
         )
         figure.add_scatter(
             x=[own], y=[float(record.loss(amount)[number])], mode="markers", name=f"this prediction, {name}", meta=colour,
             marker={"size": 13, "symbol": ("circle", "diamond")[colour]}, hovertemplate=hover, showlegend=False, row=1, col=2,
+            customdata=[theme.percent(own)],
         )  # fmt: skip
     figure.update_xaxes(title_text="P of the right token", range=[-0.02, 1.03], row=1, col=2)
     figure.update_yaxes(title_text="loss (nats)", rangemode="tozero", row=1, col=2)

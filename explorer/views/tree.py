@@ -203,7 +203,7 @@ def _hover(node: Node, last: float) -> str:
     candidate = node.candidate
     lines = [
         f"<b>{theme.label(candidate.text)}</b> at step {node.step}, after beam {candidate.parent}",
-        f"log P of this token {candidate.logp:.3f} (P = {np.exp(candidate.logp):.3g})",
+        f"log P of this token {candidate.logp:.3f} (P = {theme.percent(float(np.exp(candidate.logp)))})",
         f"sum along the branch {candidate.total:.3f}",
         _why(candidate, last),
     ]

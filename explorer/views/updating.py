@@ -41,7 +41,7 @@ def token_update(record: TokenUpdate, *, stage: str, head: int, rate: float) -> 
     figure, found = STAGES[stage](record, head, rate)
     label = theme.label(record.vocabulary[record.label])
     notes = (
-        f"{theme.printable(record.model)} predicts “{label}” with P = {record.probabilities[record.label]:.3g}; "
+        f"{theme.printable(record.model)} predicts “{label}” with P = {theme.percent(record.probabilities[record.label])}; "
         f"loss −ln P = {record.loss:.3f}",
         *found,
         theme.unseen_note(record.tokens),

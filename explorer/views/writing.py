@@ -165,7 +165,7 @@ def _lines(record: Written, parts: int | None) -> list[Strip]:
     mean = record.total / max(1, len(record.logp))
     more = f"log P {record.total:.2f}, mean {mean:.2f}".replace("-", "−")
     boxes = [
-        Box(text, min(1.0, float(-logp) / 8), f"P = {np.exp(logp):.4g}, log P = {logp:.3f}", framed=n == parts)
+        Box(text, min(1.0, float(-logp) / 8), f"P = {theme.percent(np.exp(logp))}, log P = {logp:.3f}", framed=n == parts)
         for n, (text, logp) in enumerate(zip(record.texts, record.logp, strict=True))
     ]
     return strips.wrapped(theme.printable(record.label[:LABEL]), boxes, more=more)
