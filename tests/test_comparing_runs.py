@@ -13,6 +13,7 @@ from conftest import LONG
 from opening import opened
 
 import explorer as ex
+from explorer.app.lessons.training import comparing
 from explorer.errors import ExplorerError
 from explorer.records import RunsBeside, TrainingStep
 from explorer.training.device import quick_in_half
@@ -165,3 +166,12 @@ def test_the_page_draws_up_to_five_runs() -> None:
     assert list(rows["run"]) == ["bert", "roberta", "gpt2", "llama"] and rows["differs from the run above"][0] == "–"
     record = ex.training.compare_runs({name: ex.models()[name].folder for name in rows["run"]})
     assert list(rows["held-out loss"]) == [record.last(n) for n in range(4)]
+
+
+@LONG
+def test_the_page_opens_with_two_runs_whose_curves_lie_apart() -> None:
+    at = opened("training", part="compare")
+    first, second = (next(box for box in at.selectbox if box.key == f"runs.{which}").value for which in ("first", "second"))
+    assert (first, second) == ("bert, seed 0", comparing.LONGER)
+    record = ex.training.compare_runs({first: ex.training.recorded_runs()[first], second: ex.models()[second].folder})
+    assert set(record.settings) == {"steps", "snapshots"} and record.last(1) < record.last(0) - 1
