@@ -121,7 +121,6 @@ def computed(name: str, text: str, prefix: tuple[int, ...]) -> None:
 
 def rewritten(name: str, source: str, watching: Call, written: str) -> None:
     """A translation, written once more on the board with its best beams."""
-    say("Press **D** to write it once more, token by token, and go to the last station for the best beams after each step.")
     board.show(
         translated(name, source, watching),
         key="writing.board",

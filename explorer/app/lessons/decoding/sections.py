@@ -88,23 +88,27 @@ def box_of(key: str, name: str) -> str:
     return key if name == TRANSLATOR else f"{key}.{name}"
 
 
+AGAIN = "Press **D** to write it once more, token by token, and go to the last station for the best beams after each step."
+
+
 def translating() -> None:
     """What an encoder-decoder looks at while it writes."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = chosen_model(desk.writers("encoder-decoder"), "source.model", TRANSLATOR, label="Encoder–decoder", box="")
         source, call = watching("source", name)
     seen = read(call)
-    st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
-    if name == TRANSLATOR and (turned := lesson.other_reason(source)):
-        reason, other = turned
-        st.button(
-            f"The other reason: too {reason}",
-            key="reason",
-            type="tertiary",
-            on_click=lambda: st.session_state.update(source=other),
-        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"The decoder writes: **{plain(seen.steps[-1].text)}**", width="content")
+        if name == TRANSLATOR and (turned := lesson.other_reason(source)):
+            reason, other = turned
+            st.button(
+                f"The other reason: too {reason}",
+                key="reason",
+                type="tertiary",
+                on_click=lambda: st.session_state.update(source=other),
+            )
     desk.rewritten(name, source, call, box_of("source", name))
-    say(PROSE("gender") if name == TRANSLATOR else PROSE("restores"), small=True)
+    say(f"{AGAIN} {PROSE('gender') if name == TRANSLATOR else PROSE('restores')}", small=True)
 
 
 def cache() -> None:
