@@ -15,6 +15,7 @@ from explorer.views.stage.curve import points
 
 Line = tuple[str, np.ndarray, np.ndarray]  # a name, steps, losses
 NAMES = ("loss in training", "loss on new texts")  # of the two lines, the first one with its snapshots
+SUM = "sum: "  # the name of a line that adds losses up begins so
 
 
 def show_moments(lines: Sequence[Line], taken: Sequence[int], text: TokensOverSteps | None) -> int:
@@ -36,12 +37,25 @@ def moments(lines: Sequence[Line], taken: Sequence[int], text: TokensOverSteps |
     dots = drawn(np.array(taken), np.interp(np.log(np.maximum(taken, 1)), np.log(np.maximum(at, 1)), losses))
     colours = theme.LINES[web.mode()]
     curves = [
-        {"name": NAMES[number], "colour": colours[number], "points": drawn(x, y)} for number, (_, x, y) in enumerate(lines)
+        {"name": name, "colour": colours[number], "points": drawn(x, y)}
+        for number, (name, (_, x, y)) in enumerate(zip(_names(lines), lines, strict=True))
     ]
     frames = [{"title": f"step {step:,}", "notes": _notes(number, text)} for number, step in enumerate(taken)]
     ends = [f"{highest:.2f}", f"{lowest:.2f}", "step 1", f"step {last:,} (logarithmic)"]
     words = [] if text is None else _words(text)
     return {"figure": "moments", "frames": frames, "curves": curves, "dots": dots, "ends": ends, "words": words}
+
+
+def _names(lines: Sequence[Line]) -> list[str]:
+    """What the lines are called. A training that adds losses up says which; on new texts the first of them is measured alone.
+
+    >>> _names([("sum: mlm + nsp", np.ones(1), np.ones(1)), ("held-out loss", np.ones(1), np.ones(1))])
+    ['loss in training: mlm + nsp', 'loss on new texts: mlm']
+    """
+    first = lines[0][0]
+    parts = first.removeprefix(SUM) if first.startswith(SUM) else ""
+    says = (f": {parts}", f": {parts.partition(' + ')[0]}") if parts else ("", "")
+    return [f"{name}{more}" for name, more in zip(NAMES, says, strict=True)][: len(lines)]
 
 
 def _notes(number: int, text: TokensOverSteps | None) -> list[str]:

@@ -13,7 +13,7 @@ import { tipsOf } from "../../stage/js/tip.js";
 /** @typedef {{title: string, value: number, min: number, max: number, step: number}} Setting */
 /** `ways` are offered, `fixed` are settings that the page chose, `force` the tokens that the text begins with, `boxes` is whether there is one for the prompt, and
  * `waits` whether the page answers what a hand chose. `show` puts a text on a board; `forced` and `chosen` are told what a hand forced and chose.
- * @typedef {{text: string, mode?: "light" | "dark" | null, ways?: Way[], way?: Way, fixed?: Record<string, number>, settings?: Record<string, number>, force?: number[], boxes?: boolean, waits?: boolean,
+ * @typedef {{text: string, mode?: "light" | "dark" | null, ways?: Way[], way?: Way, fixed?: Record<string, number>, settings?: Record<string, number>, force?: number[], boxes?: boolean, waits?: boolean, large?: boolean,
  *   show?: (prompt: string, step: Step) => void, forced?: (ids: number[]) => void, chosen?: (way: Way, settings: Record<string, any>) => void}} Writing */
 
 const LARGE = 2, WIDE = 1.25, NARROW = 700, TALL = 0.6; // a tree: times its usual size on a wall and on a page, the pixels of a narrow one, its share of the height of a wall until what stands around it is measured
@@ -189,9 +189,9 @@ export class LiveDecoder {
     } else if (anew || other) this.#opens();
   }
 
-  /** From the first token; a tree with a few, as one alone shows no choice between texts. */
+  /** From the first token; a tree with a few, as one alone shows no choice between texts, and on a wall with all of its tokens. */
   #opens() {
-    this.begin(this.way === "beam" ? FILLS - 1 : 0);
+    this.begin(this.way !== "beam" ? 0 : this.writing.large ? Infinity : FILLS - 1);
   }
 
   /** From the first token again, or so many later. */
