@@ -13,6 +13,8 @@ from explorer.records import Places
 from explorer.views import theme
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
+MOST = 0.999  # the share of a table's numbers that its colours tell apart
+
 
 def table(record: Places) -> go.Figure:
     """The position embedding that is added to the token embedding: one row for each position, one column for each dimension.
@@ -25,8 +27,15 @@ def table(record: Places) -> go.Figure:
     queries and keys that it computes from the sum of token and position.
     """
     assert record.vectors is not None
-    notes = ("rows are positions, columns are dimensions",)
+    sizes, end = np.abs(record.vectors), float(np.quantile(np.abs(record.vectors), MOST))
+    lone = end > 0 and sizes.max() > 2 * end  # a few large numbers would leave the rest without colour
+    notes = (
+        "rows are positions, columns are dimensions",
+        f"colours end at ±{end:.2g}; the largest number is ±{sizes.max():.3g}" if lone else "",
+    )
     figure = _heat(record.vectors, f"Position vectors: {theme.printable(record.label)}", notes, "position %{y}, dimension %{x}")
+    if lone:
+        figure.update_layout(coloraxis2={"cmin": -end, "cmax": end})
     figure.update_xaxes(title="dimension")
     figure.update_yaxes(title="position", autorange="reversed")
     return figure
