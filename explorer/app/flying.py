@@ -35,7 +35,7 @@ def _changed(record: Shuffle) -> list[dict[str, object]]:
     top = max(1e-9, *(float(np.nanmax(values)) for values in last.values()))
     return [
         {
-            "name": f"how far its last state moved, {name}" + (" (≈ 0: no bar)" if np.nanmax(last[way]) < ROUNDING else ""),
+            "name": f"how far its last state moved, {name}" + (" (≈ 0: flat lines)" if np.nanmax(last[way]) < ROUNDING else ""),
             "colour": theme.LINES[mode()][number],
             "shares": [float(value / top) if np.isfinite(value) else None for value in last[way]],
             "says": [

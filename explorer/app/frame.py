@@ -13,6 +13,7 @@ from explorer.app import core, glossary, guessing, hold, lecture, present, strea
 from explorer.app.exercises import ask, exercises
 from explorer.app.exercises import deck as slides
 from explorer.app.glossary import marked
+from explorer.app.lessons import LESSONS
 from explorer.app.part_names import EXERCISES, addressed
 from explorer.app.prose import Prose
 from explorer.records import Exercise
@@ -98,6 +99,8 @@ class LessonPage:
             self.line = st.container(width="stretch", key="line")
             self.aside = st.container(width="content", key="aside")
             with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
+                if not present.on():
+                    st.page_link(str(LESSONS["start"].page), label="Pre-training explorer", width="content")
                 (guessing if present.on() else core).button()
                 present.buttons()
         self.opening = st.container(key="opening")

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import hosted, lecture, streamlit_inside
+from explorer.app import hosted, lecture, streamlit_inside, tour
 from explorer.app.lessons import LESSONS, SECTIONS, Lesson, section_of
 from explorer.models.store import models
 
@@ -45,8 +45,9 @@ def _front() -> None:
 
 
 def _tour() -> None:
-    """The address /tour: the first step of the guided tour."""
-    streamlit_inside.go_to(LESSONS["start"].page, {"step": "1"})
+    """The address /tour: the first step of the guided tour, or the one at which a visitor is or left it."""
+    step, asked = tour.entry()
+    streamlit_inside.go_to(LESSONS[step.page].page, asked)
 
 
 def _vote() -> None:

@@ -245,11 +245,17 @@ def door(label: str, number: int, here: str = "", *, kind: Literal["to", "chapte
     st.page_link(str(LESSONS[step.page].page), label=label if plain else f"**{label}**", query_params=query)
 
 
-def address() -> str:
-    """Where the tour begins or, for a visitor who left it, goes on; from the front page."""
+def entry() -> tuple[lesson.TourStep, dict[str, str]]:
+    """The step at which the tour is, was left or begins, and its address on its page."""
     number, did = st.session_state.get(LEFT, (1, ""))
+    number = min(st.session_state.get(KEY, number), len(steps()) + 1) % (len(steps()) + 1) or 1  # after its end it begins again
     step = steps()[number - 1]
-    asked = {KEY: str(number)} | ({"part": step.part} if step.part else {}) | ({deeds.DID: did} if did else {})
+    return step, {KEY: str(number)} | ({"part": step.part} if step.part else {}) | ({deeds.DID: did} if did else {})
+
+
+def address() -> str:
+    """Where that is, from the front page."""
+    step, asked = entry()
     return f"{'' if step.page == 'start' else step.page}?{urlencode(asked)}"
 
 

@@ -94,9 +94,10 @@ export class Opening {
     const doors = foot.appendChild(element("nav", "doors"));
     doors.setAttribute("aria-label", "Go on");
     const ways = ["", "How was it learned?", "Let it write"].map((name) => doors.appendChild(element("a", "door", name)));
-    const tour = this.told.tour ? element("a", "door", this.told.door ?? "Guided tour") : null;
+    const tour = element("a", "door", this.told.door ?? "Guided tour");
+    tour.hidden = !this.told.tour;
     ways[0].classList.add("why");
-    if (tour) ways[0].before(tour);
+    ways[0].before(tour);
     return { play, stills, box, doors: ways, tour };
   }
 
@@ -119,7 +120,7 @@ export class Opening {
     const { sent } = this, types = this.box.matches(":focus");
     this.told = told;
     if (!told.film) this.film.hand(); // the guided tour has begun: it says when to go on
-    if (this.tour) Object.assign(this.tour, { textContent: told.door, hidden: !told.tour });
+    Object.assign(this.tour, { textContent: told.door, hidden: !told.tour });
     if (this.words[this.gap]) this.#ways();
     this.turn(told.mode);
     if (!types && (told.text !== sent.text || told.word !== sent.word) && (told.text !== this.text || told.word !== this.words[this.gap]?.text)) this.give(told.text, told.word);
@@ -410,7 +411,7 @@ export class Opening {
     this.why = BLANK.test(hidden) || hidden.length > 12 ? "Why this word?" : `Why “${hidden}”?`;
     this.#asked();
     this.doors.forEach((door, n) => (door.href = `${pages[n]}?${new URLSearchParams(queries[n])}`));
-    if (this.tour) this.tour.href = this.told.tour + (this.#first() ? "" : `&${new URLSearchParams({ text: this.text, chosen: this.words[this.gap].text })}`);
+    if (this.told.tour) this.tour.href = this.told.tour + (this.#first() ? "" : `&${new URLSearchParams({ text: this.text, chosen: this.words[this.gap].text })}`);
   }
 
   /** The first door names the word once the models have. */
