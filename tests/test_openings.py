@@ -59,9 +59,11 @@ def test_strategies_open_with_texts_that_differ() -> None:
     assert len(set(texts)) > 0.7 * len(texts)
 
 
-def test_two_seeds_of_one_training_are_compared_first() -> None:
+def test_two_runs_whose_curves_lie_apart_are_compared_first_and_two_seeds_differ_in_that_alone() -> None:
     at = opened("training", part="compare")
-    assert [at.selectbox(key=f"runs.{place}").value for place in ("first", "second")] == ["bert, seed 0", "bert, seed 1"]
+    assert [at.selectbox(key=f"runs.{place}").value for place in ("first", "second")] == ["bert, seed 0", "bert-tiny"]
+    assert "steps" in list(at.dataframe[1].value["setting"])
+    at = at.selectbox(key="runs.second").set_value("bert, seed 1").run()
     changes, listed = (table.value for table in at.dataframe)
     assert not at.exception and list(changes["differs from the run above"]) == ["–", "seed: 0 → 1"]
     assert list(listed["setting"]) == ["seed"]

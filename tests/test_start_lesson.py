@@ -208,7 +208,7 @@ def test_the_question_asks_about_the_static_model_too() -> None:
     names = hall.with_vectors(lesson.WORD)
     assert names[0] == "word2vec" and hall.with_vectors("zyzzyva")[0] != "word2vec"
     question = lesson.moved_question([hall.moved(name, lesson.TEXT, SPAN, (lesson.OTHER,)).run() for name in names])
-    assert question.answer == "in elmo, bert and bart" and question.answer in question.options
+    assert question.answer == "in bert, bart and elmo" and question.answer in question.options
     assert "word2vec" in question.question and "one vector for each word" in question.why
 
 

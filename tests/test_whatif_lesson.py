@@ -100,7 +100,7 @@ def test_the_case_is_chosen_by_the_address_and_offers_every_fault() -> None:
     for words, parts in (("The text of this case", ["garden"]), ("A sixth fault", [ends[way] for way in ways])):
         text = next(block.value for block in at.markdown if words in block.value)
         assert all(part in text for part in parts)
-    assert next(link for link in at.get("page_link")).proto.query_string == "part=a-part-left-out"
+    assert "part=a-part-left-out" in [link.proto.query_string for link in at.get("page_link")]
 
 
 @LONG
