@@ -118,7 +118,8 @@ def seen(page: Page, selector: str) -> tuple[float, float, float]:
 def title_is_seen(page: Page, step: TourStep) -> bool:
     """Whether the title of the step's picture is in sight, or of its part; that of the film stands below it."""
     own = ".st-key-board .board .title" if step.picture == "board" else ".figure-title:not(.repeated)"
-    titles = page.locator(own if page.locator(own).count() else f"{streamlit_inside.BLOCK} h2")
+    moves = page.locator(step.pictures).locator("h3.title")  # of a picture on the stage
+    titles = moves if moves.count() else page.locator(own if page.locator(own).count() else f"{streamlit_inside.BLOCK} h2")
     title = titles.first.bounding_box()
     card_top = page.locator(".st-key-tour").last.bounding_box()
     assert title is not None and card_top is not None
