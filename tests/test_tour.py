@@ -395,6 +395,9 @@ def test_what_was_done_is_in_the_address_and_who_leaves_can_go_on_there(monkeypa
     assert (tour.name(), tour.address()) == ("Guided tour", f"?step=1&part={STEPS[0].part}")
     monkeypatch.setattr(tour.st, "session_state", {tour.LEFT: at.session_state[tour.LEFT]})
     assert (tour.name(), tour.address()) == ("Continue the tour", f"attention?step={number}&part=both-masks&did={kept}")
+    for at_step, wanted in ((5, 5), (len(STEPS) + 1, 1)):  # the menu leads to where one is, and after the end to its beginning
+        monkeypatch.setattr(tour.st, "session_state", {tour.KEY: at_step})
+        assert tour.entry()[0] == STEPS[wanted - 1]
 
 
 def test_controls_that_a_step_hides_are_on_its_page_and_not_what_it_asks_for() -> None:

@@ -247,8 +247,10 @@ def door(label: str, number: int, here: str = "", *, kind: Literal["to", "chapte
 
 def entry() -> tuple[lesson.TourStep, dict[str, str]]:
     """The step at which the tour is, was left or begins, and its address on its page."""
-    number, did = st.session_state.get(LEFT, (1, ""))
-    number = min(st.session_state.get(KEY, number), len(steps()) + 1) % (len(steps()) + 1) or 1  # after its end it begins again
+    left, did = st.session_state.get(LEFT, (1, ""))
+    number = st.session_state.get(KEY, left)
+    if number > len(steps()):  # after its end it begins again
+        number = 1
     step = steps()[number - 1]
     return step, {KEY: str(number)} | ({"part": step.part} if step.part else {}) | ({deeds.DID: did} if did else {})
 
