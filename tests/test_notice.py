@@ -159,7 +159,7 @@ OF_NO_MODEL = {  # files whose boxes take no text for a model that was trained b
 
 def test_every_file_with_a_box_for_a_text_gives_the_notice() -> None:
     lessons = ROOT / "explorer" / "app" / "lessons"
-    boxes = ("st.text_input(", "st.text_area(", "model_and_text()", "= sentence(")
+    boxes = ("st.text_input(", "st.text_area(", "model_and_text(", "= sentence(")
     silent = {
         path.relative_to(lessons).as_posix()
         for path in lessons.rglob("*.py")

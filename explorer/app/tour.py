@@ -18,12 +18,8 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import questions as start
 
 KEY = "step"  # in the address
-SET, ENDED, OWN, LEFT = (
-    "step.set",
-    "step.ended",
-    "step.own",
-    "step.left",
-)  # in the session; ENDED: the page where the tour ended
+SET, ENDED, OWN = "step.set", "step.ended", "step.own"  # in the session; ENDED: the page on which the tour ended
+LEFT = "step.left"  # there, too: the step at which a visitor left it, and what was done
 POINTER = "tour.guide"
 ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
 _pointer = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))

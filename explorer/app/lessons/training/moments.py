@@ -52,10 +52,9 @@ def _names(lines: Sequence[Line]) -> list[str]:
     >>> _names([("sum: mlm + nsp", np.ones(1), np.ones(1)), ("held-out loss", np.ones(1), np.ones(1))])
     ['loss in training: mlm + nsp', 'loss on new texts: mlm']
     """
-    first = lines[0][0]
-    parts = first.removeprefix(SUM) if first.startswith(SUM) else ""
-    says = (f": {parts}", f": {parts.partition(' + ')[0]}") if parts else ("", "")
-    return [f"{name}{more}" for name, more in zip(NAMES, says, strict=True)][: len(lines)]
+    added = lines[0][0].partition(SUM)[2]
+    losses = added, added.partition(" + ")[0]
+    return [f"{name}: {loss}" if loss else name for name, loss in zip(NAMES, losses, strict=True)][: len(lines)]
 
 
 def _notes(number: int, text: TokensOverSteps | None) -> list[str]:

@@ -11,12 +11,11 @@ from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, core, hold, hosted
 from explorer.app.brought import BOX, LETTERS, agree, agreed, brought_models
 from explorer.app.call import Call
-from explorer.app.controls import attentive, chosen_model, opened, read, result_of, trace_of
+from explorer.app.controls import attentive, chosen_model, opened, read, result_of, sentence, trace_of
 from explorer.app.exercises import plain
 from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer
-from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.pair import show_pair
@@ -92,7 +91,7 @@ def asked_models() -> tuple[list[str], str, str]:
     with page.beside_title:
         beside = chosen_model([name for name in attentive() if name not in brought_models()], label="Beside it")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params", icon=":material/edit:")
+        text = sentence()
     hold.bar(text, read(lambda: opened(beside).tokens(text)))
     return [name for name in (agreed(given.strip()), upload.name if upload else "", beside) if name], beside, text
 

@@ -295,8 +295,8 @@ export class LiveDecoder {
 
   /** What is to be drawn of this step, before or after a token is taken. @param {boolean} judged */
   #scene(judged) {
-    const { steps, at, own, held } = this, prompt = this.prompt.value, size = this.#size(), roomy = this.frame.classList.contains("large") ? ROOMY : 1, column = columnOf(this.#columns(), this.stage.root.clientWidth, roomy * size);
-    return { steps, at, judged, own, held, prompt, size, column, rows: this.#rows(), hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
+    const { steps, at, own, held } = this, prompt = this.prompt.value, rows = this.#rows(), size = this.#size(rows), roomy = this.frame.classList.contains("large") ? ROOMY : 1, column = columnOf(this.#columns(), this.stage.root.clientWidth, roomy * size);
+    return { steps, at, judged, own, held, prompt, size, column, rows, hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
   }
 
   /** A tree is drawn for the width that it has: a wall gives it another one once it is there. */
@@ -317,10 +317,10 @@ export class LiveDecoder {
     return this.way === "beam" ? Math.max(0, ...branchesOf(this.known).map(({ row }) => row)) : 0;
   }
 
-  /** How large a tree is drawn: on a wall it fills the room while it is small. */
-  #size() {
+  /** How large a tree of so many rows is drawn: on a wall it fills the room while it is small. @param {number} rows */
+  #size(rows) {
     const wide = this.stage.root.clientWidth, room = this.frame.classList.contains("large"), most = room ? LARGE : wide < NARROW ? 1 : WIDE;
-    return this.way === "beam" ? sizeOf(this.#columns(), this.#rows(), wide, room ? this.high || TALL * innerHeight : Infinity, most) : 1;
+    return this.way === "beam" ? sizeOf(this.#columns(), rows, wide, room ? this.high || TALL * innerHeight : Infinity, most) : 1;
   }
 
   /** Draw a tree on a wall once more, for the height that what stands around it leaves. @param {boolean} judged */
