@@ -62,7 +62,7 @@ TAKEN = {  # what other libraries take out of such an object by [...]
 }
 OPTIONS = {  # of ex.fit, ex.finetune and ex.decode
     "lr": "rate", "learning_rate": "rate", "batch_size": "batch", "epochs": "steps", "max_steps": "steps", "num_train_epochs": "steps",
-    "warmup": "warm", "warmup_steps": "warm", "max_new_tokens": "max_tokens", "max_length": "max_tokens",
+    "warmup": "warm", "warmup_steps": "warm", "max_new_tokens": "max_tokens", "max_length": "max_tokens", "length": "max_tokens",
     "num_beams": "beams", "do_sample": "strategy='sample'", "no_repeat_ngram_size": "no_repeat",
 }  # fmt: skip
 SAMPLING = ("top_p", "top-p", "nucleus", "top_k", "top-k", "sampling", "temperature")  # taken for strategies

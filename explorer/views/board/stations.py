@@ -310,7 +310,7 @@ STATIONS = {
         ),
         Station(
             "next",
-            "next token",
+            "prediction",
             "The last vectors become probabilities",
             "P = softmax(x′ W)",
             "scores = x @ vocabulary.T\nparts = np.exp(scores - scores.max(1, keepdims=True))\np = parts / parts.sum(1, keepdims=True)",
