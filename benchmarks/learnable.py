@@ -29,9 +29,9 @@ from explorer.analysis.evaluation.generating import translated
 from explorer.microworld.derived.blanks import Blank, blanks
 from explorer.microworld.derived.following import following
 from explorer.microworld.giveaway import NAME, classify
+from explorer.microworld.grammar.pairing import pairs
 from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.telling import scripted_stories
-from explorer.microworld.translation import pairs
 from explorer.models.factory import configure
 from explorer.nn.transformer import Transformer, initialise
 from explorer.text.examples import Translation

@@ -29,7 +29,7 @@ import torch
 
 import explorer as ex
 from explorer.microworld import stories
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.models.presets import PRESETS
 from explorer.text.examples import Translation
 from explorer.text.tokenizers import Tokenizer

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import explorer as ex
 from explorer.cli import cli
 from explorer.microworld import stories
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.text import disk_cache
 from explorer.text.disk_cache import cached, cached_files, empty_cache, source_mark
 from explorer.text.examples import Translation, prepared, prepared_letters, prepared_pairs

@@ -111,12 +111,8 @@ def public_names(kind: type[ast.stmt], rooms: tuple[str, ...] = ()) -> dict[str,
     return places
 
 
-OLD_GRAMMAR = "explorer/microworld/translation/"  # of the worlds before 2.0; it goes with the last model that was trained on it
-
-
 def test_no_two_classes_have_one_name() -> None:
-    places = {name: [path for path in paths if OLD_GRAMMAR not in path] for name, paths in public_names(ast.ClassDef).items()}
-    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+    assert {name: paths for name, paths in public_names(ast.ClassDef).items() if len(paths) > 1} == {}
 
 
 def test_no_two_functions_of_the_library_have_one_name_with_two_meanings() -> None:

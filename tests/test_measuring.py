@@ -23,7 +23,7 @@ from explorer.analysis.evaluation.generating import continued, rewritten
 from explorer.microworld import labelled, stories
 from explorer.microworld.antecedents import antecedents
 from explorer.microworld.derived.reasons import reasons
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.models import ngram
 from explorer.models.transformer import TransformerModel
 from explorer.text.examples import Translation

@@ -344,10 +344,13 @@ def test_what_is_drawn_from_stories_can_be_drawn_from_the_new_version() -> None:
 
 
 def test_translations_of_a_version_are_a_corpus_by_name() -> None:
-    new, old = corpus_of(f"english-french-{NEW}:40"), recorded_corpus("english-french:40")
+    new = corpus_of("english-french:40")
     assert [text.source for text in new.texts] == [pair.english for pair in pairs(40, 1, version=NEW)]
-    assert [text.source for text in old.texts] == [pair.english for pair in pairs(40, 1, version="1.0")]
     assert new.name == f"english-french-{NEW}:40" and new.base == "english-french" and full_name(new.name) == new.name
+    assert full_name("english-french:40") == new.name and full_name("microworld:40") == "microworld:40"
+    for former in ("english-french:40", "tasks-as-text:40"):  # as the plan of an earlier version names them
+        with pytest.raises(ChoiceError, match=f"{former.split(':')[0]}-1.0 is no longer made"):
+            recorded_corpus(former)
     assert [pair.english for pair in new.held(9, "test").gold] == [pair.english for pair in pairs(9, 1, "test", version=NEW)]
 
 
@@ -359,7 +362,8 @@ def test_a_version_that_is_no_longer_made_is_refused_with_the_command_that_train
             with pytest.raises(ChoiceError) as refused:
                 read(name)
             found = re.fullmatch(
-                r"(.+) is no longer made: `explorer fit (\S+) --corpus (\S+)` trains again [^.`]+\.", str(refused.value)
+                r"(.+) is no longer made: `explorer fit (\S+) --corpus (\S+?)(?: --set \S+)?` trains again [^.`]+\.",
+                str(refused.value),
             )
             assert found and found[1] == former and found[2] in PRESETS and corpus_of(f"{found[3]}:3").texts
     with pytest.raises(ChoiceError, match="microworld-1.1 is no longer made"):

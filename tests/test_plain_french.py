@@ -14,7 +14,7 @@ from explorer.microworld.grammar.conjugation import conjugate
 from explorer.microworld.grammar.english import english
 from explorer.microworld.grammar.frames import PREPOSITIONS
 from explorer.microworld.grammar.french import french
-from explorer.microworld.grammar.pairing import Pair, aligned, translations
+from explorer.microworld.grammar.pairing import Pair, aligned, pairs
 from explorer.microworld.grammar.plain import spelled
 from explorer.microworld.grammar.tree import (
     NP,
@@ -198,7 +198,7 @@ def crossing(reason: str) -> Joined:
 
 @cache
 def drawn(split: str = "train", count: int = 4000) -> tuple[Pair, ...]:
-    return tuple(translations(count, 11, split))
+    return tuple(pairs(count, 11, split))
 
 
 @pytest.mark.parametrize(("tree", "said", "translated"), REFERENCES, ids=[r[1] for r in REFERENCES])

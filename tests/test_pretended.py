@@ -14,7 +14,7 @@ from conftest import ALL, LONG, SAMPLED, SENTENCE, long, some
 from pretended import pretended
 
 import explorer as ex
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.models.load import pick_device
 from explorer.models.presets import PRESETS
 from explorer.text.examples import Translation

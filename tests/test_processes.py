@@ -19,7 +19,7 @@ from conftest import ALL, LONG, some
 
 import explorer as ex
 from explorer.corruption.collate import Batch
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.models.presets import PRESETS
 from explorer.text.examples import Translation
 from explorer.text.toy import toy_stories as stories

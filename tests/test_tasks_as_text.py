@@ -16,7 +16,7 @@ from explorer.analysis.evaluation.context import EvalContext, EvalData
 from explorer.app.lessons.finetuning import prefixes
 from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.as_text import PREFIXES, task_of, tasks_as_text
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.models.card_figures import shipped_figures
 from explorer.models.transformer import TransformerModel
 from explorer.text.examples import Translation

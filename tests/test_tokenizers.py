@@ -25,7 +25,7 @@ from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
 from explorer import microworld
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.text import learning, tokenizers
 from explorer.text.kinds import CUTS, SPECIALS, words_of

@@ -22,7 +22,7 @@ from torch.nn import functional
 import explorer as ex
 from explorer.corruption.collate import Batch, BatchContext, add_special, collate_causal, collate_mlm_coref, collate_mlm_nsp
 from explorer.corruption.strangers import Subjects, subject
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.nn.losses import mlm_coref_loss
 from explorer.records import Vocabulary

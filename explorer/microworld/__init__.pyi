@@ -2,6 +2,7 @@ from .excerpts import openings as openings
 from .excerpts import sentences_in as sentences_in
 from .excerpts import texts as texts
 from .excerpts import uses as uses
+from .grammar.pairing import pairs as pairs
 from .lexicon import SPLITS as SPLITS
 from .mixture import labelled as labelled
 from .mixture import stories as stories
@@ -10,6 +11,5 @@ from .story import Mention as Mention
 from .story import Role as Role
 from .story import Story as Story
 from .telling import HELD_OUT as HELD_OUT
-from .translation.pairing import pairs as pairs
 from .versions import VERSION as VERSION
 from .versions import WORLDS as WORLDS

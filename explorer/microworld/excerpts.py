@@ -63,7 +63,7 @@ def sentences_in(language: str, count: int, seed: int, split: str = "train") -> 
     >>> len(sentences_in("french", 2, seed=1)) == len(sentences_in("english", 2, seed=1)) == 2
     True
     """
-    from explorer.microworld.translation.pairing import pairs
+    from explorer.microworld.grammar.pairing import pairs
 
     if language not in LANGUAGES:
         raise unknown("language", language, LANGUAGES)

@@ -21,8 +21,8 @@ from explorer.errors import ChoiceError, TextError, is_many, many, repeated, unk
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
-from explorer.microworld.translation import pairs
-from explorer.microworld.versions import check_made
+from explorer.microworld.grammar.pairing import pairs
+from explorer.microworld.versions import TRANSLATED, check_made
 from explorer.text import toy
 from explorer.text.corpora import ENDINGS, HUB, documents_of, parts
 from explorer.text.disk_cache import cached, source_mark
@@ -37,8 +37,13 @@ from explorer.text.toy import toy_stories
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
 STORIES, TRANSLATIONS, TOYS = 40_000, 100_000, 20_000  # so many texts where no number is asked for
-VERSIONED = re.compile(r"^(microworld|english-french)(?=:|$)")  # the names of what has versions, without one
+USUAL = {
+    "microworld": microworld.VERSION,
+    "english-french": TRANSLATED,
+    "tasks-as-text": TRANSLATED,
+}  # the version of a name without one
 FIRST = "1.0"  # the version of the microworld that plans and cards do not name
+FRENCH, TASKS = f"english-french-{TRANSLATED}", f"tasks-as-text-{TRANSLATED}"
 MORE = 2  # so many times as many questions are made as are asked, where some may be known
 SEEDS = {"validation": 3, "test": 2}  # of what has no splits of its own; 1 is that of the texts to learn from
 MOST, LONGEST = 200_000_000, 1 << 20  # letters: of all texts in memory, and of one that is cut into tokens at once
@@ -208,13 +213,20 @@ def corpus_named(what: str) -> Corpus:
 
 def full_name(what: str) -> str:
     """The name of a corpus as a plan writes it: with the version of its world, unless that is the first one."""
-    usual = "" if microworld.VERSION == FIRST else f"-{microworld.VERSION}"
-    return VERSIONED.sub(rf"\1{usual}", what)
+    name, sign, count = what.partition(":")
+    version = USUAL.get(name, FIRST)
+    return what if version == FIRST else f"{name}-{version}{sign}{count}"
+
+
+def recorded_name(what: str) -> str:
+    """The whole name of the corpus that the plan of a run names: without a version there it is the first one, whatever is usual now."""
+    name, sign, count = what.partition(":")
+    return f"{name}-{FIRST}{sign}{count}" if name in USUAL else what
 
 
 def recorded_corpus(name: str) -> Corpus:
-    """The corpus that the plan of a run names. A world without a version there is the first one, whatever is usual now."""
-    return corpus_of(VERSIONED.sub(rf"\1-{FIRST}", name))
+    """The corpus that the plan of a run names."""
+    return corpus_of(recorded_name(name))
 
 
 def from_user(name: str, texts: Texts, held_out: Texts | None = None, units: str = "", layout: Layout | None = None) -> Corpus:
@@ -333,17 +345,17 @@ def repeated_words(count: int, seed: int) -> list[list[str]]:
     return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]
 
 
-def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Corpus:
+def _french(count: int = TRANSLATIONS) -> Corpus:
     def held(count: int, split: str) -> EvalData:
-        gold = list(pairs(count, 1, split, version=version))
+        gold = list(pairs(count, 1, split))
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
     def make() -> list[Translation]:
-        every = with_progress(pairs(count, 1, version=version), "Generating translations", count)
+        every = with_progress(pairs(count, 1), "Generating translations", count)
         return [Translation(pair.english, pair.french) for pair in every]
 
-    texts, mark = _generated("translations" if version == FIRST else f"translations {version}", count, make)
-    return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark=mark)
+    texts, mark = _generated(f"translations {TRANSLATED}", count, make)
+    return Corpus(FRENCH, texts, held, mark=mark)
 
 
 def _tasks(count: int = TRANSLATIONS) -> Corpus:
@@ -362,16 +374,13 @@ def _tasks(count: int = TRANSLATIONS) -> Corpus:
         every = with_progress(tasks_as_text(count, 1), "Generating tasks as text", count)
         return [Translation(question.source, question.target) for question in every]
 
-    texts, mark = _generated("tasks as text", count, make)
-    return Corpus("tasks-as-text", texts, lambda count, split: EvalData(asked(count, split)), mark=mark)
+    texts, mark = _generated(TASKS, count, make)
+    return Corpus(TASKS, texts, lambda count, split: EvalData(asked(count, split)), mark=mark)
 
 
-WORLDS = {
-    f"{name}-{version}": partial(make, version=version)
-    for name, make in (("microworld", _microworld), ("english-french", _french))
-    for version in microworld.WORLDS
-}
+WORLDS = {f"microworld-{version}": partial(_microworld, version=version) for version in microworld.WORLDS}
 COUNTABLE: dict[str, Callable[..., Corpus]] = {
     "toy": _toy, "microworld": _microworld, "english-french": _french, "tasks-as-text": _tasks, **WORLDS,
+    FRENCH: _french, TASKS: _tasks,
 }  # fmt: skip
 CORPORA: dict[str, Callable[[], Corpus]] = {"microworld+repeats": _repeats, **COUNTABLE}

@@ -20,7 +20,7 @@ from explorer.microworld import WORLDS
 from explorer.microworld import stories as microworld
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.excerpts import MOST
-from explorer.microworld.translation import pairs
+from explorer.microworld.grammar.pairing import pairs
 from explorer.microworld.versions import check_made
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.presets import preset
@@ -30,7 +30,7 @@ from explorer.nn.widest import in_widest
 from explorer.records import Along
 from explorer.text.examples import Texts, Translation
 from explorer.text.toy import toy_stories as toy
-from explorer.training.corpora import FIRST, Corpus, repeated_words
+from explorer.training.corpora import FRENCH, TASKS, Corpus, recorded_name, repeated_words
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES, Objective
 from explorer.training.plan import check_settings
@@ -139,8 +139,8 @@ def fresh(corpus: str, count: int = 32) -> Texts:
     >>> len(ex.training.fresh("toy", 4)), len(ex.training.fresh("microworld-2.0:120000", 4))
     (4, 4)
     """
-    check_made(corpus)
-    name = corpus.partition(":")[0]
+    name = recorded_name(corpus).partition(":")[0]
+    check_made(name)
     if name not in FRESH:
         raise ChoiceError(
             f"There are no new texts of {repeated(corpus)}: only a generated corpus can make them ({', '.join(FRESH)}). From your "
@@ -149,22 +149,18 @@ def fresh(corpus: str, count: int = 32) -> Texts:
     return FRESH[name](check_whole("count", count, 0, MOST))
 
 
-def _stories(count: int, version: str = FIRST) -> Texts:
+def _stories(count: int, version: str) -> Texts:
     return list(microworld(count, 2, "test", version=version))
 
 
-def _translations(count: int, version: str = FIRST) -> Texts:
-    return [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test", version=version)]
+def _translations(count: int) -> Texts:
+    return [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test")]
 
 
 FRESH: dict[str, Callable[[int], Texts]] = {
     "toy": lambda count: list(toy(count, 2)),
     "microworld+repeats": lambda count: list(repeated_words(count, 2)),
-    "microworld": _stories,
-    "english-french": _translations,
-    "tasks-as-text": lambda count: [
-        Translation(question.source, question.target) for question in tasks_as_text(count, 2, "test")
-    ],
+    FRENCH: _translations,
+    TASKS: lambda count: [Translation(question.source, question.target) for question in tasks_as_text(count, 2, "test")],
     **{f"microworld-{version}": partial(_stories, version=version) for version in WORLDS},
-    **{f"english-french-{version}": partial(_translations, version=version) for version in WORLDS},
 }

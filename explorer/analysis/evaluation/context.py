@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from explorer.microworld import VERSION
-from explorer.microworld.translation import Pair
+from explorer.microworld.grammar.pairing import Pair
 from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
 

@@ -14,7 +14,7 @@ from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.evaluation.head_weights import heard, links, weights_on
 from explorer.analysis.evaluation.restored import forced
 from explorer.decoding.scoring import corpus_bleu
-from explorer.microworld.translation import Pair
+from explorer.microworld.grammar.pairing import Pair
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
 

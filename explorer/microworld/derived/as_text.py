@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.questions import summaries
+from explorer.microworld.grammar.pairing import pairs
 from explorer.microworld.labels import labelled_scripts
-from explorer.microworld.translation import pairs
 
 PREFIXES = {
     "translation": "translate English to French: ",

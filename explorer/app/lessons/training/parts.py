@@ -26,6 +26,7 @@ from explorer.models.store import models
 from explorer.models.suited import trained_here
 from explorer.nn.config import FAMILIES
 from explorer.records import Budget
+from explorer.training.corpora import recorded_name
 from explorer.training.cost import budget as of_training
 from explorer.training.interpolation import FRESH, fresh
 from explorer.training.objectives import OBJECTIVES
@@ -176,7 +177,7 @@ def corpus_of(folder: Path) -> str:
     somebody brought along.
     """
     named = str(plan(folder).get("corpus", {}).get("name")).partition(":")[0]
-    return named if named in {*FRESH, *FORMER} else PRESETS[at_step(folder).preset].corpus
+    return named if recorded_name(named) in {*FRESH, *FORMER} else PRESETS[at_step(folder).preset].corpus
 
 
 @cached()
