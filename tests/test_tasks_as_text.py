@@ -54,7 +54,7 @@ def test_held_out_questions_are_of_other_stories() -> None:
     for split in ("validation", "test"):
         texts = [text[0] for text in corpus.held(100, split).texts]
         assert len(texts) == 100 and not learned & set(texts)
-    assert len(fresh("tasks-as-text:200", 8)) == 8 and corpus.name == "tasks-as-text:200"
+    assert len(fresh("tasks-as-text-2.0:200", 8)) == 8 and corpus.name == "tasks-as-text-2.0:200"
 
 
 def test_each_task_is_scored_by_its_metric(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ from explorer.microworld.grammar.tree import (
     Complement,
     Exists,
     Gap,
-    Home,
     Location,
     Passive,
     Phrase,
@@ -189,8 +188,6 @@ class Clauses(Naming):
             return Profession(self.draw.noun(piece.text, lambda n: "royal" not in n.kinds))
         if kind == "belongs" and slot is not None:
             return Belongs(OWNERS[slot.key])
-        if kind == "home" and slot is not None:
-            return Home("to" if "goes" in clause.verb.flags else "at", self.noun_phrase(slot, None))
         if kind in ("infinitive", "clause") and piece.clause is not None:
             return self._complement(clause, piece, piece.clause)
         assert slot is not None

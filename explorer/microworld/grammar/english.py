@@ -11,12 +11,10 @@ from explorer.microworld.grammar.tree import (
     Clause,
     Comparative,
     Complement,
-    Counted,
     Exists,
     Features,
     Fronted,
     Gap,
-    Home,
     Lexeme,
     Location,
     Of,
@@ -83,8 +81,6 @@ def phrase(node: NP, at: str, case: int) -> list[Lexeme]:
             return [*phrase(node.head, at, case), *tagged(node.en, "ADP", at + "p"), *phrase(node.inner, at + "i", 1)]
         case Relative():
             return [*phrase(node.head, at, case), *_relative(node, at)]
-        case Counted():
-            return [Lexeme(node.number, (at + "k",), "NUM"), Lexeme("of", (at,), "ADP"), Lexeme("them", (at,), "PRON")]
     return []
 
 
@@ -132,8 +128,6 @@ def complement(item: object, at: str, features: Features) -> list[Lexeme]:  # no
         case Location():
             inside = item.inner.noun.fact("in") if item.en == "in" and isinstance(item.inner, Phrase) else ""  # *on a farm*
             return [*tagged(inside or item.en, "ADP", at + "p"), *phrase(item.inner, at, 1)]
-        case Home():
-            return _home(item, at)
         case Predicate():
             return _predicate(item, at)
         case Comparative():
@@ -153,21 +147,10 @@ def complement(item: object, at: str, features: Features) -> list[Lexeme]:  # no
     return phrase(item, at, 1)  # type: ignore[arg-type]
 
 
-def _home(item: Home, at: str) -> list[Lexeme]:
-    mark = at + "p"
-    house = [Lexeme("house", (mark,), "NOUN")] if item.house else []
-    start = Lexeme(item.en, (mark,), "ADP")
-    if isinstance(item.inner, Pronoun):
-        return [start, Lexeme(pronoun(item.inner, 2), (at,), "PRON", item.inner.key), *house]
-    return [start, *phrase(item.inner, at, 0), Lexeme("'s", (mark,), "PART"), *house]
-
-
 def _predicate(item: Predicate, at: str) -> list[Lexeme]:
     spoken = [*tagged(item.degree, "ADV", at + "d"), Lexeme(item.adjective.en, (at + "j",), "ADJ")]
     if item.second:
         spoken += [Lexeme("and", (at + "&",), "CCONJ"), Lexeme(item.second.en, (at + "J",), "ADJ")]
-    if item.purpose:
-        spoken += [Lexeme("to", (at + "u",), "PART"), Lexeme(item.purpose.en[0], (at + "v",), "VERB")]
     return spoken
 
 
@@ -296,7 +279,6 @@ def say_clause(clause: Clause, at: str = "", asks: bool = False) -> list[Lexeme]
     if not isinstance(clause.object, Gap):
         particle = [spoken.pop()] if isinstance(clause.object, Pronoun) and clause.verb.name in SEPARABLE else []
         spoken += [*objects(clause, at), *particle]
-    spoken += tagged("there" if clause.there else "", "ADV", at + "y")
     if clause.manner:
         spoken += labelled_adverb(clause.manner.en, clause.manner, at + "m")
     features = agreement(clause.subject)

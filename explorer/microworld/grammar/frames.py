@@ -364,9 +364,6 @@ class _Reader:
         if token == "by" and verb.passive:
             self.take()
             return Piece("object", slot=self._slot())
-        if token == "chez":
-            self.take()
-            return Piece("home", slot=self._slot())
         if token in PREPOSITIONS:
             return Piece("place", self.take(), self._slot())
         return Piece("object", slot=self._slot())

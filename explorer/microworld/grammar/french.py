@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from explorer.microworld.grammar.french_forms import (
     BEL,
-    NUMBERS,
     adjectives_beside,
     agreed,
     better,
@@ -24,12 +23,10 @@ from explorer.microworld.grammar.tree import (
     Clause,
     Comparative,
     Complement,
-    Counted,
     Exists,
     Features,
     Fronted,
     Gap,
-    Home,
     Lexeme,
     Location,
     Of,
@@ -72,8 +69,6 @@ def phrase(node: NP, at: str, mode: str = "") -> list[Lexeme]:
             return [*phrase(node.head, at, mode), *joined(node.fr, at + "p", node.inner, at + "i")]
         case Relative():
             return [*phrase(node.head, at, mode), *_relative(node, at)]
-        case Counted():
-            return [Lexeme(NUMBERS[node.number], (at + "k",))]
     return []
 
 
@@ -127,8 +122,6 @@ def complement(item: object, at: str, features: Features) -> list[Lexeme]:
             return spread(_agreeing(item, features), item, at + "m")
         case Location():
             return _location(item, at)
-        case Home():
-            return [Lexeme("chez", (at + "p",)), *phrase(item.inner, at)]
         case Predicate():
             return _predicate(item, at, features)
         case Comparative():
@@ -166,8 +159,6 @@ def _predicate(item: Predicate, at: str, features: Features) -> list[Lexeme]:
     spoken = [*degree, *agreed(item.adjective, features.gender, features.plural, at + "j")]
     if item.second:
         spoken += [Lexeme("et", (at + "&",)), *agreed(item.second, features.gender, features.plural, at + "J")]
-    if item.purpose:
-        spoken += [Lexeme("pour", (at + "u",)), Lexeme(item.purpose.fr.infinitive, (at + "v",))]
     return spoken
 
 

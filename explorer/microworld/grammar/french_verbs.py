@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from explorer.microworld.grammar.conjugation import conjugate
 from explorer.microworld.grammar.french_forms import inflected
-from explorer.microworld.grammar.tree import NP, Clause, Counted, Features, Gap, Lexeme, Pronoun, Self, agreement, spread
+from explorer.microworld.grammar.tree import NP, Clause, Features, Gap, Lexeme, Pronoun, Self, agreement, spread
 from explorer.microworld.grammar.words import TranslatedVerb
 
 BEING, HAVING, GOING = conjugate("être"), conjugate("avoir"), conjugate("aller")
@@ -71,10 +71,6 @@ def clitics(clause: Clause, cast: Roles, at: str) -> list[Lexeme]:
         else:
             direct.insert(0, Lexeme(("me", "te", "", "nous", "vous")[to.form], marks))
     spoken += direct
-    if clause.there:
-        spoken.append(Lexeme("y", (at + "y",)))
-    if thing and isinstance(thing[0], Counted):
-        spoken.append(Lexeme("en", (thing[1],)))
     return spoken
 
 

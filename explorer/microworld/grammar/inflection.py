@@ -28,11 +28,6 @@ def french_plural(word: str) -> str:
     return word + "s"
 
 
-def french_feminine_plural(word: str) -> str:
-    """The plural of a feminine adjective: always one more *s*."""
-    return word + "s"
-
-
 def english_forms(text: str) -> tuple[str, str, str, str, str]:
     """Base, third person, past, participle, -ing, from *walk* or from *eat ate eaten*."""
     if text == "be":

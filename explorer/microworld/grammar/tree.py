@@ -103,17 +103,11 @@ class Relative(NamedTuple):
     clause: Clause
 
 
-class Counted(NamedTuple):
-    """*three of them*, which French says with *en* before the verb."""
-
-    number: str
-
-
 class Self(NamedTuple):
     """*himself*, *herself*, *themselves*: the object is the subject."""
 
 
-NP: TypeAlias = Pronoun | ProperName | Phrase | Both | Of | Gap | Relative | Counted | Self
+NP: TypeAlias = Pronoun | ProperName | Phrase | Both | Of | Gap | Relative | Self
 
 
 class Location(NamedTuple):
@@ -124,21 +118,12 @@ class Location(NamedTuple):
     inner: NP
 
 
-class Home(NamedTuple):
-    """*at Anna's house*, *to the doctor's*: French says *chez*."""
-
-    en: str
-    inner: NP
-    house: bool = True
-
-
 class Predicate(NamedTuple):
-    """An adjective said of the subject, with its degree: very, too, so, quite; `and` a second one; *too tired to work* has a verb."""
+    """An adjective said of the subject, with its degree: very, too, so, quite; and a second one."""
 
     adjective: Adjective
     degree: str = ""
     second: Adjective | None = None
-    purpose: TranslatedVerb | None = None
 
 
 class Comparative(NamedTuple):
@@ -176,7 +161,7 @@ class Complement(NamedTuple):
     fr: str = "que"
 
 
-Tail: TypeAlias = Adverb | Location | Home | Predicate | Comparative | Profession | Belongs | Passive | Complement | Phrase | Of
+Tail: TypeAlias = Adverb | Location | Predicate | Comparative | Profession | Belongs | Passive | Complement | Phrase | Of
 
 
 class Clause(NamedTuple):
@@ -191,7 +176,6 @@ class Clause(NamedTuple):
     recipient: NP | None = None
     adverb: Adverb | None = None
     manner: Adverb | None = None
-    there: bool = False
     tail: tuple[Tail, ...] = ()
 
 
