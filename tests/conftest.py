@@ -16,7 +16,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+    from explorer.models.transformer import TransformerModel
+    from explorer.records import Trace
 
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", EXPLORER_HOME="/nonexistent")
 os.environ.setdefault("EXPLORER_CACHE", os.path.join(tempfile.gettempdir(), f"explorer-tests-{getpass.getuser()}"))
@@ -27,25 +35,7 @@ if (
 ):  # each has one core, on which two threads of a process that it starts wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import pytest
-import torch
-from playwright.sync_api import Browser, BrowserContext, Page, expect
-from plotly import basedatatypes
-from streamlit.components.v2 import manifest_scanner
-
-import explorer as ex
-from explorer.models.transformer import TransformerModel
-from explorer.records import Trace
-
-torch.set_num_threads(1)
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a grammar that jsonschema compiles for four seconds; we ask for no IRI
 gc.set_threshold(10_000, 20, 50)  # searching for garbage as often as Python does takes a fifteenth of all tests
-# a visitor of a page without a browser has Streamlit read what every installed package says of itself: once is enough
-scan = "scan_component_manifests"
-setattr(manifest_scanner, scan, functools.cache(getattr(manifest_scanner, scan)))
-parse = "_str_to_dict_path_full"  # Plotly takes the same few names of properties apart for every one that is set
-setattr(basedatatypes, parse, functools.cache(getattr(basedatatypes, parse)))
-expect.set_options(timeout=120_000)  # a new server's first page, beside other tests on two cores, may take over 20 seconds
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
@@ -54,7 +44,7 @@ LONG, SAMPLED = pytest.mark.long, pytest.mark.sampled
 FEW = 3  # cases that `make test` runs of a test that is sampled
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-Show = Visit = Callable[..., Page]  # the fixtures that open a page and show a board
+Show = Visit = Callable[..., "Page"]  # the fixtures that open a page and show a board
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
@@ -110,6 +100,32 @@ def beyond_the_sample(items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for many in cases.values() for item in many if item not in few]
 
 
+def pytest_collection() -> None:
+    """What every process does before it reads the tests; the one that only hands them out reads none, and loads no library."""
+    import torch
+    from playwright.sync_api import expect
+    from plotly import basedatatypes
+    from streamlit.components.v2 import manifest_scanner
+    from transformers import utils
+
+    torch.set_num_threads(1)
+    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a grammar that jsonschema compiles for four seconds; we ask for no IRI
+    # a visitor of a page without a browser has Streamlit read what every installed package says of itself: once is enough
+    scan = "scan_component_manifests"
+    setattr(manifest_scanner, scan, functools.cache(getattr(manifest_scanner, scan)))
+    parse = "_str_to_dict_path_full"  # Plotly takes the same few names of properties apart for every one that is set
+    setattr(basedatatypes, parse, functools.cache(getattr(basedatatypes, parse)))
+    expect.set_options(timeout=120_000)  # a new server's first page, beside other tests on two cores, may take over 20 seconds
+    # where they are installed, transformers loads them with every model, for losses of pictures and a generation that no test asks for
+    utils.is_scipy_available = utils.is_sklearn_available = lambda: False
+    gc.disable()  # what is loaded for the tests stays: nobody has to search it for garbage, now or later
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long is left to `make test-all`. Without a browser its tests are left out aloud; in CI they run and fail."""
     left = set() if ALL else {*beyond_the_sample(items), *(item for item in items if item.get_closest_marker("long"))}
@@ -150,11 +166,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def bert() -> TransformerModel:
+    import explorer as ex
+
     return ex.load("bert", device="cpu")
 
 
 @pytest.fixture(scope="session")
 def gpt2() -> TransformerModel:
+    import explorer as ex
+
     return ex.load("gpt2", device="cpu")
 
 
@@ -165,6 +185,8 @@ def shipped(request: pytest.FixtureRequest) -> TransformerModel:
 
 @pytest.fixture(scope="session")
 def trace(bert: TransformerModel) -> Trace:
+    import explorer as ex
+
     return ex.trace(bert, SENTENCE, blocks=True)
 
 
@@ -264,7 +286,8 @@ def visit(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Vi
     """What opens an address, of the app where it begins with a stroke; in the end nothing may have gone wrong, or outside."""
     from offline import Watch, opened
 
-    watch, pages, logs = Watch(), list[Page](), set[Path]()
+    watch, logs = Watch(), set[Path]()
+    pages: list[Page] = []
 
     def visited(address: str, *seen: Any, **seen_as: Any) -> Page:
         if address.startswith("/"):
@@ -285,6 +308,9 @@ def visit(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Vi
 @pytest.fixture
 def show(visit: Visit, tmp_path: Path) -> Show:
     """What shows the board of a trace, or its bytes, in a file of its own."""
+    from playwright.sync_api import expect
+
+    from explorer.records import Trace
     from explorer.views.board.pack import pack
     from explorer.views.board.page import page as paged
 

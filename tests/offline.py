@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from conftest import CHROMIUM
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
 
 ROOT = Path(__file__).parent.parent
 FLAGS = [
@@ -112,9 +114,9 @@ def address_of(data: bytes, ending: str = "bin") -> str:
     return files_address() + path
 
 
-def empty_page(browser: Browser, body: str = "", **options: Any) -> Page:
+def empty_page(browser: Browser | BrowserContext, body: str = "") -> Page:
     """A page with this body, which may fetch what is at an address of `address_of`."""
-    page = browser.new_page(**options)
+    page = browser.new_page()
     html = f"<!doctype html><html lang=en><meta charset=utf-8><title>x</title><link rel=icon href=data:,>{body}</html>"
     page.goto(address_of(html.encode(), "html"))
     return page
@@ -163,6 +165,8 @@ class Watch:
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
     assert CHROMIUM, "No Chromium on this machine. Debian: apt-get install chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, CUT])

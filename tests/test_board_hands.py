@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from conftest import LONG, SENTENCE, Show, Visit
 from playwright.sync_api import Page, expect
-from scipy.stats import entropy
 from test_board import header
 from test_board_browser import BOARD, close, middle, pixels, shown_share, station, traced
 
@@ -292,6 +291,8 @@ def test_a_forced_token_stands_in_the_sentence(bert: Any, monkeypatch: pytest.Mo
 
 def habits_of(weights: np.ndarray) -> dict[str, float]:
     """Means over the rows of a head, with NumPy: the share of the token before, distance and entropy."""
+    from scipy.stats import entropy
+
     far = np.abs(np.subtract(*np.indices(weights.shape)))
     spread = entropy(weights, base=2, axis=-1).mean()
     return {"back": weights.diagonal(-1).mean(), "distance": (weights * far).sum() / len(weights), "spread": spread}

@@ -18,7 +18,6 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ALL, LONG, Visit, long, some
-from nbconvert import HTMLExporter
 from offline import ROOT, app_server, free_port, server
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
@@ -450,6 +449,8 @@ def test_a_notebook_runs_in_jupyterlab(visit: Visit, tmp_path: Path, notebook: s
 
 def still_when_saved(page: Page, path: Path) -> None:
     """Saved, every picture of a cell is an image, too, which is not on the screen beside it; as a page it needs no kernel."""
+    from nbconvert import HTMLExporter
+
     page.wait_for_timeout(2000)
     assert page.locator(".jp-OutputArea-child:visible .jp-RenderedImage img").count() == 0
     changed = page.locator(".lm-TabBar-tab.jp-mod-dirty")

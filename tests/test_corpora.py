@@ -16,6 +16,7 @@ import time
 import tracemalloc
 import types
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -40,13 +41,17 @@ from explorer.training.checking import Checks
 from explorer.training.corpora import corpus_of
 
 STORIES = [" ".join(story) for story in stories(300, 1)]
-KINDS = {kind: ex.tokenizer(kind, STORIES, size=400) for kind in ("wordpiece", "byte-bpe", "bpe")}
-LETTERS = {"wordpiece": ex.tokenizer("wordpiece", ["a.!?\"')"], size=91), "byte-bpe": ex.tokenizer("byte-bpe", ["a"], size=257)}
+KINDS = ("wordpiece", "byte-bpe", "bpe")
 
 
-@pytest.fixture(params=list(KINDS))
+@cache
+def toy(kind: str) -> Tokenizer:
+    return ex.tokenizer(kind, STORIES, size=400)
+
+
+@pytest.fixture(params=KINDS)
 def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
-    return KINDS[request.param]
+    return toy(request.param)
 
 
 def written(path: Path, texts: list[str]) -> Path:
@@ -71,7 +76,8 @@ def test_a_corpus_holds_the_pieces_of_its_documents(tokenizer: Tokenizer, tmp_pa
 @settings(max_examples=2000 if ALL else 200, deadline=None)
 @given(text=st.text(alphabet="ab .!?\"')\n", min_size=1, max_size=40))
 def test_sentences_are_those_of_the_tokenizer(text: str) -> None:
-    for tokenizer in (LETTERS["wordpiece"], LETTERS["byte-bpe"]):  # no token holds a mark and a letter
+    letters = ex.tokenizer("wordpiece", ["a.!?\"')"], size=91), ex.tokenizer("byte-bpe", ["a"], size=257)
+    for tokenizer in letters:  # no token holds a mark and a letter
         tokens = tokenizer.encode(text, special=False)
         starts = [n for n, (a, b) in enumerate(zip((-1, *tokens.sentences), tokens.sentences, strict=False)) if a != b]
         numbers = sentence_starts(text, [end for _, end in tokens.offsets])
@@ -88,7 +94,7 @@ def test_sentences_without_spaces_and_short_forms() -> None:
 
 
 def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
-    tokenizer = KINDS["wordpiece"]
+    tokenizer = toy("wordpiece")
     (tmp_path / "in" / "b").mkdir(parents=True)
     files = {"c.txt": "the cat", "a.txt": "a dog\r\n\r\nthe cow", "b/x.md": "\ufeffa goat", "b/y.txt": "", "z.png": "x"}
     for name, text in files.items():
@@ -105,7 +111,7 @@ ENDLESS = ("word " * 40_000, "猫。" * 60_000, "x" * 200_000, "One line.\n" * 2
 @LONG
 @pytest.mark.parametrize("text", ENDLESS, ids=lambda text: text[:4])
 def test_one_endless_document_passes_in_stretches(text: str, tmp_path: Path) -> None:
-    tokenizer = KINDS["byte-bpe"]
+    tokenizer = toy("byte-bpe")
     (tmp_path / "x.txt").write_text(text, "utf-8")
     stretches = list(corpora.parts(tmp_path / "x.txt")[0].stretches(0))
     assert "".join(stretch.text for stretch in stretches).rstrip() == text.rstrip()
@@ -118,10 +124,10 @@ def test_one_endless_document_passes_in_stretches(text: str, tmp_path: Path) -> 
 def test_progress_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared, "BATCH", 10_000)
     path = written(tmp_path / "x.txt", STORIES)
-    steps = list(prepare(path, KINDS["bpe"], tmp_path / "out"))
+    steps = list(prepare(path, toy("bpe"), tmp_path / "out"))
     assert len(steps) > 5 and [s.done_bytes for s in steps] == sorted({s.done_bytes for s in steps})
     assert steps[-1].share == 1 and steps[-1].tokens == len(PreparedCorpus(tmp_path / "out").ids) and steps[-1].documents == 300
-    again = list(prepare(path, KINDS["bpe"], tmp_path / "out"))
+    again = list(prepare(path, toy("bpe"), tmp_path / "out"))
     assert len(again) == 1 and again[0].tokens == steps[-1].tokens, "what is prepared is found"
 
 
@@ -142,7 +148,7 @@ def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Pa
     (tmp_path / "in").mkdir()
     for n in range(3):
         written(tmp_path / "in" / f"{n}.txt", STORIES[100 * n : 100 * n + 100])
-    whole, parts = (prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / name) for name in ("whole", "parts"))
+    whole, parts = (prepare(tmp_path / "in", toy("wordpiece"), tmp_path / name) for name in ("whole", "parts"))
     list(whole)
     list(islice(parts, stop))
     parts.close()  # type: ignore[attr-defined]
@@ -150,9 +156,9 @@ def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Pa
         with open(tmp_path / "parts" / "ids.bin", "ab") as file:
             file.write(b"half written")
         (tmp_path / "parts" / ".0123456789ab.part").write_text("{")  # of a process that was killed while it wrote
-    first = next(iter(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts")))
+    first = next(iter(prepare(tmp_path / "in", toy("wordpiece"), tmp_path / "parts")))
     assert stop < 2 or first.tokens > 0
-    list(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts"))
+    list(prepare(tmp_path / "in", toy("wordpiece"), tmp_path / "parts"))
     assert contents(tmp_path / "whole") == contents(tmp_path / "parts")
 
 
@@ -201,17 +207,17 @@ def test_ended_between_the_last_text_and_the_card_nothing_is_written_twice(
 
     monkeypatch.setattr(prepared, "write_whole", ended)
     with pytest.raises(KeyboardInterrupt):
-        list(prepare(path, KINDS["wordpiece"], tmp_path / "parts"))
+        list(prepare(path, toy("wordpiece"), tmp_path / "parts"))
     monkeypatch.setattr(prepared, "write_whole", plain)
     for name in ("parts", "whole"):
-        list(prepare(path, KINDS["wordpiece"], tmp_path / name))
+        list(prepare(path, toy("wordpiece"), tmp_path / name))
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
 @LONG  # test_a_stopped_preparation_goes_on_to_the_same_bytes stops it in this process
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(tmp_path: Path) -> None:
     source = written(tmp_path / "x.txt", [" ".join(story) for story in stories(12_000, 2)])
-    pieces = KINDS["wordpiece"].save(tmp_path / "tokenizer.json")
+    pieces = toy("wordpiece").save(tmp_path / "tokenizer.json")
     assert source.stat().st_size > 2_500_000
     began = time.perf_counter()
     assert start(source, pieces, tmp_path / "whole").wait() == 0
@@ -236,7 +242,7 @@ def test_two_hundred_megabytes_take_less_than_one_of_memory(tmp_path: Path) -> N
     with open(tmp_path / "x.txt", "w", encoding="utf-8") as file:
         while file.tell() < 200_000_000:
             file.write(text)
-    pieces = KINDS["wordpiece"].save(tmp_path / "tokenizer.json")
+    pieces = toy("wordpiece").save(tmp_path / "tokenizer.json")
     command = [sys.executable, "-c", SCRIPT + PEAK, str(tmp_path / "x.txt"), str(pieces), str(tmp_path / "out"), "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
     assert int(done.stdout.split()[-1]) * 1024 < 1_000_000_000
@@ -270,12 +276,12 @@ def test_a_full_disk_is_said_and_afterwards_it_goes_on(tmp_path: Path, often: No
 
     monkeypatch.setattr(prepared.TokenWriter, "__init__", full)
     with pytest.raises(ex.ExplorerError, match="no space left"):
-        list(prepare(path, KINDS["bpe"], tmp_path / "out"))
+        list(prepare(path, toy("bpe"), tmp_path / "out"))
     monkeypatch.setattr(prepared.TokenWriter, "__init__", plain)
-    first = next(iter(prepare(path, KINDS["bpe"], tmp_path / "out")))
+    first = next(iter(prepare(path, toy("bpe"), tmp_path / "out")))
     assert first.documents > 5, "it goes on where it stopped"
-    corpus(path, KINDS["bpe"], tmp_path / "out")
-    corpus(path, KINDS["bpe"], tmp_path / "whole")
+    corpus(path, toy("bpe"), tmp_path / "out")
+    corpus(path, toy("bpe"), tmp_path / "whole")
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
@@ -294,14 +300,14 @@ def test_a_full_disk_is_said_and_afterwards_it_goes_on(tmp_path: Path, often: No
 def test_what_is_no_text_is_met_with_a_word(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(content)
     with pytest.raises(ex.ExplorerError, match=message):
-        corpus(tmp_path / "x.txt", KINDS["bpe"], tmp_path / "out")
+        corpus(tmp_path / "x.txt", toy("bpe"), tmp_path / "out")
 
 
 def test_other_mistakes_are_met_with_a_word(tmp_path: Path) -> None:
     good, other = written(tmp_path / "x.txt", STORIES[:3]), written(tmp_path / "y.txt", STORIES[3:6])
     (tmp_path / "only").mkdir()
     (tmp_path / "only" / "x.png").write_bytes(b"123")
-    corpus(good, KINDS["bpe"], tmp_path / "out")
+    corpus(good, toy("bpe"), tmp_path / "out")
     for source, kind, folder, message in (
         (tmp_path / "none.txt", "bpe", "new", "no file or folder"),
         (3, "bpe", "new", "source=3 must be a text or a path"),
@@ -312,7 +318,7 @@ def test_other_mistakes_are_met_with_a_word(tmp_path: Path) -> None:
         (other, "bpe", "out", "another source"),
     ):
         with pytest.raises(ex.ExplorerError, match=message):
-            corpus(source, KINDS[kind], tmp_path / folder)  # type: ignore[arg-type]
+            corpus(source, toy(kind), tmp_path / folder)  # type: ignore[arg-type]
     with open(tmp_path / "out" / "ids.bin", "ab") as file:
         file.write(b"xx")
     for name, message in (("only", "no prepared corpus"), ("out", "not whole")):
@@ -336,7 +342,7 @@ class Rows:
 def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ex.ExplorerError, match="pip install datasets"):
-        corpus("hub:owner/name", KINDS["bpe"], tmp_path / "out")
+        corpus("hub:owner/name", toy("bpe"), tmp_path / "out")
     requests: list[Any] = []
 
     def load_dataset(*arguments: Any, **options: Any) -> Rows:
@@ -344,13 +350,13 @@ def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pyt
         return Rows([{"text": story} for story in STORIES])
 
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=load_dataset))
-    ready = corpus("hub:owner/name:small", KINDS["bpe"], tmp_path / "hub")
+    ready = corpus("hub:owner/name:small", toy("bpe"), tmp_path / "hub")
     once = (("owner/name", "small"), {"split": "train", "streaming": True})
     assert requests == [once, once]  # to cut it into tokens, then for the texts that are held out
-    assert len(ready) == 300 and KINDS["bpe"].decode(ready.document(7)) == STORIES[7]
+    assert len(ready) == 300 and toy("bpe").decode(ready.document(7)) == STORIES[7]
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=lambda *a, **k: Rows([{"words": "x"}])))
     with pytest.raises(ex.ExplorerError, match="Row 1 of hub:owner/other has no field 'text'; its fields are: words"):
-        corpus("hub:owner/other", KINDS["bpe"], tmp_path / "other")
+        corpus("hub:owner/other", toy("bpe"), tmp_path / "other")
 
 
 @LONG

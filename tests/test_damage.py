@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import SAMPLED, SENTENCE, some
-from scipy.stats import entropy
 
 import explorer as ex
 from explorer.models.hub.architectures import ARCHITECTURES, tiny
@@ -22,6 +21,8 @@ TEXT, TARGET = "the dog was tired because it ran", "the dog slept"
 
 @torch.no_grad()
 def test_a_silenced_head_is_one_whose_rows_of_the_output_matrix_are_zero(gpt2: TransformerModel, tmp_path: Any) -> None:
+    from scipy.stats import entropy
+
     record = ex.damage(gpt2, SENTENCE)
     theirs = ex.load(ex.export(gpt2, tmp_path / "gpt2"), native=False, device="cpu").module
     ids = torch.tensor(gpt2.tokens(SENTENCE).ids)[None]

@@ -9,8 +9,6 @@ import pytest
 import torch
 import transformers
 from conftest import ALL, LONG
-from sklearn.linear_model import Ridge
-from sklearn.metrics import confusion_matrix
 
 import explorer as ex
 from explorer.errors import ChoiceError
@@ -76,6 +74,8 @@ def test_classes_of_spans_are_those_of_the_layer() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_probe_is_scikit_learn_s_ridge_regression(seed: int) -> None:
+    from sklearn.linear_model import Ridge
+
     rng = np.random.default_rng(seed)
     x, new, gold = rng.normal(size=(40, 6)), rng.normal(size=(30, 6)), rng.choice(["a", "b", "c"], 40).tolist()
     names = sorted(set(gold))
@@ -152,6 +152,8 @@ def test_a_decoder_with_marks_is_compared_without_them() -> None:
 @LONG
 @pytest.mark.parametrize(("task", "metric"), [("new words: feeling", "accuracy"), ("new words: part of speech", "accuracy")])
 def test_answers_are_counted_as_scikit_learn_counts_them(task: str, metric: str) -> None:
+    from sklearn.metrics import confusion_matrix
+
     run = tuned(task=task, steps=10)
     record = ex.training.answers(run, examples=60)
     assert record.metric == metric and record.score == pytest.approx(run.score("test", 60))

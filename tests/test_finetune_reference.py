@@ -13,8 +13,6 @@ import torch
 import transformers
 from conftest import ALL, LONG, TABLE, long, some
 from peft import LoraConfig, get_peft_model
-from seqeval.metrics import f1_score
-from sklearn.metrics import matthews_corrcoef
 from torch import Tensor, nn
 
 import explorer as ex
@@ -231,6 +229,8 @@ def test_what_no_class_has_is_not_exported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_matthews_is_scikit_learn_s(seed: int) -> None:
+    from sklearn.metrics import matthews_corrcoef
+
     rng = np.random.default_rng(seed)
     answers, gold_ = (rng.choice(["right", "wrong", "other"][: 2 + seed % 2], 50).tolist() for _ in range(2))
     assert matthews(answers, gold_) == pytest.approx(matthews_corrcoef(gold_, answers))
@@ -238,6 +238,8 @@ def test_matthews_is_scikit_learn_s(seed: int) -> None:
 
 
 def test_tags_of_many_texts_score_as_seqeval_scores_them() -> None:
+    from seqeval.metrics import f1_score
+
     texts = draw_labelled(task_named("entities"), 30, "train")
     answers = [tuple(np.random.default_rng(n).permutation(example.tags)) for n, example in enumerate(texts)]
     wanted = f1_score([list(example.tags) for example in texts], [list(example) for example in answers])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL, LONG, sample
-from scipy.stats import binomtest
 
 import explorer as ex
 from explorer.analysis import head_search as module
@@ -122,6 +121,8 @@ def test_models_without_blanks_and_impossible_numbers_are_refused(gpt2: Transfor
 
 
 def test_the_interval_is_wilson_s_by_scipy() -> None:
+    from scipy.stats import binomtest
+
     record = HeadSearch(
         "m", ("a", "b"), np.zeros((2, 1, 2)), np.zeros((2, 1, 1)), np.array([[0.8], [0.5]]), {"chance": np.array([0.5, 0.5])},
         np.ones(2), np.array([0.5, 0.9]), np.array([[0.7, np.nan], [0.7, 0.8]]), np.array([50, 50]),

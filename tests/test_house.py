@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from test_rooms import statements
+
 ROOT = Path(__file__).parent.parent
 FILES = [*sorted((ROOT / "explorer").rglob("*.py")), *sorted((ROOT / "studies").glob("*.py")), ROOT / "app.py"]
 
@@ -39,7 +41,7 @@ def defined_in(path: Path) -> Iterator[Defined]:
         for name in sorted(names):
             yield Defined(path, type(node), name, node.lineno, 1, top=True, signature=False)
     tops = set(tree.body)
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             signature = any(ast.unparse(mark) == "overload" for mark in node.decorator_list)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import LONG, SENTENCE, long
-from scipy.stats import entropy
 
 import explorer as ex
 from explorer.app.lessons.heads import questions as lesson
@@ -132,6 +131,8 @@ def test_gradients_leave_nothing_behind(bert: TransformerModel) -> None:
 
 
 def test_habits_are_counted_cell_by_cell(gpt2: TransformerModel) -> None:
+    from scipy.stats import entropy
+
     trace = ex.trace(gpt2, SENTENCE)
     record = ex.head_statistics(gpt2, [SENTENCE])
     weights, count = trace.attention[1].weights[0].astype(float), len(trace.source)

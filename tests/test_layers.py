@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import SENTENCE
-from sklearn.decomposition import PCA
 
 import explorer as ex
 from explorer.analysis.layer_likeness import cka_of_layers
@@ -77,6 +76,8 @@ def test_any_model_that_gives_words_states_can_be_asked(name: str) -> None:
 
 
 def test_principal_components_are_those_of_scikit_learn() -> None:
+    from sklearn.decomposition import PCA
+
     states = ex.analysis.word_states(ex.load("gpt2", device="cpu"), list(ex.microworld.openings(4, 7, sentences=2)))
     for layer in range(len(states.vectors)):
         points, shares = states.components(layer)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import ALL, LONG, Visit, long, some
 from offline import address_of, empty_page
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 from test_accessibility import audit, judged
 
 import explorer as ex
@@ -81,7 +81,7 @@ OUTSIDE = """() => [...explorerOpening.root.querySelectorAll("*")].filter((one) 
 
 
 @contextmanager
-def openings(browser: Browser) -> Iterator[Callable[..., Page]]:
+def openings(window: BrowserContext) -> Iterator[Callable[..., Page]]:
     """What shows the opening on a page of its own, whose models run in it; no error may be left in its console."""
     pages, faults = list[Page](), list[str]()
 
@@ -89,12 +89,12 @@ def openings(browser: Browser) -> Iterator[Callable[..., Page]]:
         width: int = 1280, height: int = 640, *, mode: str = "light", motion: str = "no-preference", models: tuple[str, ...] = NAMES
     ) -> Page:  # fmt: skip
         page = empty_page(
-            browser,
+            window,
             f"<style>{opening_style()} body {{ margin: 0; padding: 0 16px; }} h1 {{ margin: 0; height: 58px; }}</style>"
             "<main><h1>A sentence</h1><div id=here></div></main>",
-            viewport={"width": width, "height": height},
         )
         pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=mode, reduced_motion=motion)  # type: ignore[arg-type]
         page.on("pageerror", lambda error: faults.append(str(error)))
         begin = {"text": lesson.TEXT, "word": lesson.WORD, "film": True, "mode": mode, "known": {"text": "", "words": []}}
@@ -109,15 +109,15 @@ def openings(browser: Browser) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture
-def shown(browser: Browser) -> Iterator[Callable[..., Page]]:
-    with openings(browser) as show:
+def shown(window: BrowserContext) -> Iterator[Callable[..., Page]]:
+    with openings(window) as show:
         yield show
 
 
 @pytest.fixture(scope="module")
-def typing(browser: Browser) -> Iterator[Page]:
+def typing(window: BrowserContext) -> Iterator[Page]:
     """One opening for all that is typed."""
-    with openings(browser) as show:
+    with openings(window) as show:
         yield show()
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
-from seqeval.metrics import classification_report, f1_score
-from sklearn import metrics as theirs
 
 from explorer.training.finetune.metrics import METRICS, accuracy, interval, macro_f1, span_f1, spearman
 
@@ -23,6 +20,8 @@ def answers(seed: int, names: tuple[str, ...], count: int = 60) -> tuple[list[st
 
 @pytest.mark.parametrize("seed", range(20))
 def test_spans_score_as_seqeval_scores_them(seed: int) -> None:
+    from seqeval.metrics import classification_report, f1_score
+
     predicted, gold = answers(seed, TAGS)
     assert span_f1(predicted, gold) == pytest.approx(f1_score([gold], [predicted]))
     report = classification_report([gold], [predicted], output_dict=True, zero_division=0)
@@ -33,6 +32,8 @@ def test_spans_score_as_seqeval_scores_them(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_classes_score_as_scikit_learn_scores_them(seed: int) -> None:
+    from sklearn import metrics as theirs
+
     predicted, gold = answers(seed, ("glad", "sad", "neither", "rare"), 12 + seed)
     predicted[0] = "never right"
     assert accuracy(predicted, gold) == pytest.approx(theirs.accuracy_score(gold, predicted))
@@ -42,6 +43,8 @@ def test_classes_score_as_scikit_learn_scores_them(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_rank_correlation_with_ties_is_scipy_s(seed: int) -> None:
+    from scipy import stats
+
     rng = np.random.default_rng(seed)
     first, other = rng.integers(0, 6, 40), rng.normal(size=40).round(1)
     assert spearman(first, other) == pytest.approx(stats.spearmanr(first, other).statistic)
@@ -49,6 +52,8 @@ def test_rank_correlation_with_ties_is_scipy_s(seed: int) -> None:
 
 @pytest.mark.parametrize("count", range(2, 17))
 def test_intervals_are_student_s(count: int) -> None:
+    from scipy import stats
+
     values = np.random.default_rng(count).normal(size=count)
     low, high = stats.t.interval(0.95, count - 1, loc=values.mean(), scale=stats.sem(values))
     bounds = interval(values)

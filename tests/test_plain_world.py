@@ -24,7 +24,8 @@ from explorer.microworld.grammar.speaking import Speaker
 WORDS = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 
 
-COUNTS = {"plain": 12_000, "exchange": 8_000} if ALL else {"plain": 8_000, "exchange": 6_000}  # texts of training
+COUNTS = {"plain": 12_000, "exchange": 8_000} if ALL else {"plain": 4_000, "exchange": 3_000}  # texts of training
+PART = 1 if ALL else 0.5  # of what full texts hold, where a rule has to apply
 FEW = 4_000 if ALL else 1_000  # of each strand, where each is looked at closely
 
 
@@ -99,7 +100,7 @@ def test_a_and_an() -> None:
     like_a_consonant, silent = r"(?:uni|use|euro|one\b)", r"(?:hour|honest)"
     assert faults(rf"\b[Aa] (?!{like_a_consonant})[aeiouAEIOU]\w*") == faults(rf"\b[Aa] {silent}") == []
     assert faults(rf"\b[Aa]n (?!{silent})[^aeiouAEIOU]\w*") == faults(rf"\b[Aa]n {like_a_consonant}") == []
-    assert matches(r"\b[Aa]n [aeiou]") > 200 and matches(rf"\b[Aa]n? (?:{like_a_consonant}|{silent})") > 20
+    assert matches(r"\b[Aa]n [aeiou]") > 200 * PART and matches(rf"\b[Aa]n? (?:{like_a_consonant}|{silent})") > 20 * PART
 
 
 MANY = "men women children mice teeth feet shoes gloves trousers glasses books dogs cats boys girls teachers doctors cars houses keys"
@@ -112,7 +113,7 @@ def test_determiners_go_with_their_nouns() -> None:
     assert faults(rf"\b(?:[Aa]n?|[Ee]very|[Tt]his|[Tt]hat) (?:(?!few )\w+ )?{many}\b", ("that gloves",)) == []
     assert faults(rf"\b(?:[Tt]wo|[Tt]hree|[Mm]any|[Ss]everal|[Tt]hese|[Tt]hose) (?:(?!friend)\w+ )?{single}\b") == []
     assert faults(rf"\b(?:[Aa]n?|[Mm]any|[Tt]wo|[Ss]everal|a few|[Tt]hese|[Tt]hose) (?:\w+ )?{mass}\b(?! )") == []
-    assert matches(rf"\b(?:[Tt]wo|[Tt]hree|[Mm]any|[Ss]everal|[Tt]hese|[Tt]hose) (?:\w+ )?{many}\b") > 50
+    assert matches(rf"\b(?:[Tt]wo|[Tt]hree|[Mm]any|[Ss]everal|[Tt]hese|[Tt]hose) (?:\w+ )?{many}\b") > 50 * PART
 
 
 SUBJECTS = {"I": "am was do have", "you": "are were do have", "we": "are were do have", "they": "are were do have"}
@@ -134,7 +135,7 @@ def test_a_pronoun_agrees_with_its_verb(pronoun: str) -> None:
     wrong = any_of(FINITE - right)
     assert faults(rf"{opening(pronoun)}{ADVERBS}{wrong}\b") == []
     assert faults(rf"^(?:\w+ )?(?:{wrong}|{any_of(w.capitalize() for w in FINITE - right)}) {pronoun}\b.*\?$") == []
-    assert matches(rf"{opening(pronoun)}{any_of(right)}\b") > 20
+    assert matches(rf"{opening(pronoun)}{any_of(right)}\b") > 20 * PART
 
 
 BASES = (
@@ -152,12 +153,12 @@ def test_verbs_agree_with_their_subjects() -> None:
     bases, thirds = any_of(BASES.split()), any_of(map(third, BASES.split()))
     assert faults(rf"{opening('he', 'she')}{ADVERBS}{bases}\b") == []
     assert faults(rf"{opening('I', 'we', 'they')}{ADVERBS}{thirds}\b") == []
-    assert matches(rf"{opening('he', 'she')}{ADVERBS}{thirds}\b") > 100
+    assert matches(rf"{opening('he', 'she')}{ADVERBS}{thirds}\b") > 100 * PART
     many, single = any_of(MANY.split()), any_of(SINGLE.split())
     first = r"^(?:The|This|That|My|Your|Our|An?|Every|These|Those|Two|Three|Some|Many|Several|All the) (?:[a-z]+ )?"
     assert faults(rf"{first}{single} {ADVERBS}(?:are|were|have|do|{bases})\b") == []
     assert faults(rf"{first}{many} {ADVERBS}(?:is|was|has|does|{thirds})\b") == []
-    assert matches(rf"{first}{many} {ADVERBS}(?:are|were|have|do|{bases})\b") > 40
+    assert matches(rf"{first}{many} {ADVERBS}(?:are|were|have|do|{bases})\b") > 40 * PART
 
 
 def test_verbs_agree_past_a_noun_between() -> None:
@@ -165,7 +166,7 @@ def test_verbs_agree_past_a_noun_between() -> None:
     between = r"(?:on|in|under|near|with|behind|next to) the (?:[a-z]+ )?"
     assert faults(rf"^The (?:[a-z]+ )?{single} {between}\w+ (?:are|were|do|have)\b") == []
     assert faults(rf"^The (?:[a-z]+ )?{many} {between}\w+ (?:is|was|does|has)\b") == []
-    assert matches(rf"^The (?:[a-z]+ )?{many} {between}\w+ (?:are|were|do|have)\b") > 10
+    assert matches(rf"^The (?:[a-z]+ )?{many} {between}\w+ (?:are|were|do|have)\b") > 10 * PART
 
 
 # Written by hand: base, past, participle.
@@ -191,10 +192,10 @@ def test_irregular_verbs_keep_their_forms() -> None:
     }
     assert faults(rf"\b{any_of(regular)}\b") == []
     perfect = r"\b(?:has|have|had|been)(?: not| never| already| just)? "
-    assert faults(rf"{perfect}{any_of(PAST - PARTICIPLE)}\b") == [] and matches(perfect + any_of(PARTICIPLE - PAST)) > 50
+    assert faults(rf"{perfect}{any_of(PAST - PARTICIPLE)}\b") == [] and matches(perfect + any_of(PARTICIPLE - PAST)) > 50 * PART
     people = opening("I", "he", "she", "we", "they", "you")
     assert faults(rf"{people}{ADVERBS}{any_of(PARTICIPLE - PAST - BASE)}\b") == []
-    assert matches(rf"{people}{any_of(PAST - PARTICIPLE)}\b") > 500
+    assert matches(rf"{people}{any_of(PAST - PARTICIPLE)}\b") > 500 * PART
     helped = r"\b(?:will|can|cannot|must|should|might|could|would|did|does|do)(?: not)? "
     assert (
         faults(rf"{helped}(?:{any_of(PAST - BASE)}|{any_of(map(third, BASES.split()))}|(?!need|feed)\w+ed|is|was|has)\b") == []
@@ -214,7 +215,7 @@ def test_questions_begin_with_an_auxiliary_or_a_question_word() -> None:
             if re.match(r"(?:where|when|why) ", start):
                 assert re.match(rf"\w+ {auxiliary} ", start), sentence
     assert faults(r"^(?:Does|Did|Is|Are|Was|Were|Where|Why)\b.*[.!]$") == []
-    assert matches(r"\?$") > 5000
+    assert matches(r"\?$") > 5000 * PART
 
 
 def test_negations_have_an_auxiliary_and_are_not_doubled() -> None:
@@ -224,7 +225,7 @@ def test_negations_have_an_auxiliary_and_are_not_doubled() -> None:
         if re.search(r"\bnot\b", sentence):
             assert re.search(rf"\b{auxiliary}{phrase} not\b|^Not very|^Do not|\b(?:to|or) not\b|n't", sentence, re.I), sentence
     assert faults(r"\b(?:not|never|cannot) (?:\w+ ){0,3}(?:no|never|not|some|nothing)\b") == []
-    assert matches(r"\b(?:did|does|do) not \w+") > 500
+    assert matches(r"\b(?:did|does|do) not \w+") > 500 * PART
 
 
 LONGER = "beautiful expensive famous serious dangerous interesting difficult important boring useful comfortable modern patient delicious"
@@ -252,7 +253,7 @@ def test_comparatives_and_superlatives() -> None:
     assert faults(rf"\bthe {any_of(more)} \w+ (?:is|was|are|were)\b") == []
     short, long = (100, 20) if ALL else (60, 8)
     assert matches(rf"\b{any_of(more)} than\b") > short and matches(rf"\bmore {any_of(LONGER.split())} than\b") > long
-    assert matches(rf"\b{any_of(most)}\b") > 10
+    assert matches(rf"\b{any_of(most)}\b") > 10 * PART
 
 
 # Gold labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -66,11 +67,22 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Every statement, with those inside it; what a statement reckons with holds none, and is most of a tree."""
+    inner: list[ast.AST] = [tree]
+    while inner:
+        node = inner.pop()
+        yield node
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            below = getattr(node, part, ())
+            inner += below if isinstance(below, list) else ()
+
+
 @cache
 def imports(path: Path) -> list[tuple[int, str]]:
     """Every import with its line, also those inside functions."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in statements(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found += [(node.lineno, name.name) for name in node.names]
         elif isinstance(node, ast.ImportFrom):

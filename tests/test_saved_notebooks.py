@@ -14,7 +14,6 @@ import pytest
 from conftest import LONG, SENTENCE, Visit
 from IPython.core.events import EventManager
 from ipywidgets import HTML, Output, Widget
-from nbconvert import HTMLExporter
 from offline import ROOT, free_port, server
 from PIL import Image
 from playwright.sync_api import Page, expect
@@ -66,6 +65,8 @@ def restored(page: Page) -> None:
 @LONG
 @pytest.mark.browser
 def test_a_saved_notebook_opens_without_its_kernel(visit: Visit, tmp_path: Path) -> None:
+    from nbconvert import HTMLExporter
+
     path, port = tmp_path / "saved.ipynb", free_port()
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS]), path)
     arguments = ["jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", "--ip=127.0.0.1",
@@ -101,6 +102,8 @@ def test_a_saved_notebook_opens_without_its_kernel(visit: Visit, tmp_path: Path)
 @LONG
 @pytest.mark.parametrize("still", [False, True])
 def test_a_page_of_a_saved_notebook_has_stills_once_the_states_of_widgets_are_left_out(*, still: bool) -> None:
+    from nbconvert import HTMLExporter
+
     board, _ = ex.board(ex.trace(ex.load("bert"), SENTENCE), station="softmax")._repr_mimebundle_()
     cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", board)])
     states = {"application/vnd.jupyter.widget-state+json": Widget.get_manager_state()}

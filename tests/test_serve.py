@@ -111,7 +111,7 @@ streamlit_inside.end_within(0.5)
 from streamlit.web import bootstrap
 bootstrap._set_up_signal_handler(Server())
 folder = tempfile.TemporaryDirectory()
-for _ in range(20):
+for _ in range(6):
     threading.Thread(target=compute).start()
 print(folder.name, flush=True)
 compute()

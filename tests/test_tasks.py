@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import LONG, quickest
-from sklearn.neighbors import NearestNeighbors
 from torch import nn
 
 import explorer as ex
@@ -306,6 +305,8 @@ def test_a_word_has_one_vector_of_letters_and_many_above(elmo: ElmoModel) -> Non
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "word2vec"])
 def test_any_model_has_a_vector_for_each_use_and_its_nearest_is_that_of_scikit_learn(name: str) -> None:
+    from sklearn.neighbors import NearestNeighbors
+
     model = ex.load(name, device="cpu")
     uses = [("The dog ran.", 4, "a"), ("Anna has a dog.", 11, "b"), ("A dog!", 2, "a"), ("Then the dog slept.", 9, "b")]
     record = ex.analysis.contexts(model, "dog", uses)

@@ -7,8 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import LONG
-from sacrebleu import corpus_bleu
-from sklearn.metrics import accuracy_score
 
 import explorer as ex
 from explorer.analysis.evaluation import as_text
@@ -58,6 +56,9 @@ def test_held_out_questions_are_of_other_stories() -> None:
 
 
 def test_each_task_is_scored_by_its_metric(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sacrebleu import corpus_bleu
+    from sklearn.metrics import accuracy_score
+
     pieces = ex.load("t5-tasks", device="cpu").tokenizer
     texts = [Translation(question.source, question.target) for question in tasks_as_text(80, 5, "validation")]
     rng = np.random.default_rng(0)

@@ -260,7 +260,7 @@ def test_replay_is_the_library_s(word: str, pairs: list[tuple[int, int]]) -> Non
 def test_words_and_steps_give_the_pieces_of_a_text(text: str) -> None:
     for kind in ("wordpiece", "bpe", "byte-bpe"):
         assume(not any(name in text for name in SPECIALS[kind]))
-        learned = TOYS[kind]
+        learned = toy(kind)
         model = json.loads(learned.core.to_str())["model"]
         merges = [tuple(pair) for pair in model.get("merges", [])]
         pieces: list[str] = []
@@ -271,23 +271,25 @@ def test_words_and_steps_give_the_pieces_of_a_text(text: str) -> None:
         assert pieces == learned.core.encode(text, add_special_tokens=False).tokens
 
 
-TOYS = {kind: ex.tokenizer(kind, [" ".join(story) for story in stories(300, 1)], size=500) for kind in CUTS}
+@cache
+def toy(kind: str) -> Tokenizer:
+    return ex.tokenizer(kind, [" ".join(story) for story in stories(300, 1)], size=500)
 
 
 @pytest.mark.parametrize("kind", CUTS)
 def test_transformers_opens_the_file_and_cuts_the_same(kind: str, tmp_path: Path) -> None:
-    theirs = PreTrainedTokenizerFast(tokenizer_file=str(TOYS[kind].save(tmp_path / "tokenizer.json")))
+    theirs = PreTrainedTokenizerFast(tokenizer_file=str(toy(kind).save(tmp_path / "tokenizer.json")))
     again = tokenizers.tokenizer_in(tmp_path / "tokenizer.json")
     for text in [*FIVE, "", "  two  spaces\nand a line ", "The dog <mask> [MASK] <extra_id_3> </s> ran."]:
-        assert theirs(text)["input_ids"] == TOYS[kind].encode(text).ids.tolist()
-        assert again.encode(text).ids.tolist() == TOYS[kind].encode(text).ids.tolist()
-    assert theirs("A dog.", "A cat.")["input_ids"] == TOYS[kind].encode("A dog.", "A cat.").ids.tolist()
-    assert len(theirs) == TOYS[kind].vocabulary.size
+        assert theirs(text)["input_ids"] == toy(kind).encode(text).ids.tolist()
+        assert again.encode(text).ids.tolist() == toy(kind).encode(text).ids.tolist()
+    assert theirs("A dog.", "A cat.")["input_ids"] == toy(kind).encode("A dog.", "A cat.").ids.tolist()
+    assert len(theirs) == toy(kind).vocabulary.size
 
 
 @pytest.mark.parametrize("kind", CUTS)
 def test_every_kind_knows_its_words_and_offsets(kind: str) -> None:
-    learned, text = TOYS[kind], "Once there was a farmer called Ida."
+    learned, text = toy(kind), "Once there was a farmer called Ida."
     tokens = learned.encode(text, special=False)
     assert not any(tokens.unseen or (True,)) and not any(tokens.special)
     assert "".join(text[a:b] for a, b in tokens.offsets).replace(" ", "") == text.replace(" ", "")
@@ -301,9 +303,9 @@ def test_every_kind_knows_its_words_and_offsets(kind: str) -> None:
 
 def test_special_pieces_stand_where_each_system_wants_them() -> None:
     texts = [" ".join(story) for story in stories(100, 1)]
-    assert TOYS["wordpiece"].encode("dog", "cat").texts == ("[CLS]", "dog", "[SEP]", "cat", "[SEP]")
-    assert TOYS["byte-bpe"].encode("dog").special == (False,) * len(TOYS["byte-bpe"].encode("dog"))
-    t5 = TOYS["unigram"]
+    assert toy("wordpiece").encode("dog", "cat").texts == ("[CLS]", "dog", "[SEP]", "cat", "[SEP]")
+    assert toy("byte-bpe").encode("dog").special == (False,) * len(toy("byte-bpe").encode("dog"))
+    t5 = toy("unigram")
     assert t5.encode("dog").texts[-1] == "</s>" and len(t5.vocabulary.sentinels) == 100
     first = t5.vocabulary.sentinels[0]
     assert t5.core.id_to_token(first) == "<extra_id_0>" and first == t5.vocabulary.size - 1
@@ -321,7 +323,7 @@ def test_special_pieces_stand_where_each_system_wants_them() -> None:
 
 
 def test_only_an_unknown_letter_is_unknown() -> None:
-    learned = TOYS["wordpiece"]
+    learned = toy("wordpiece")
     v = learned.vocabulary
     assert v.unknown not in learned.encode("flibbertigibbet zzyzx").ids, "a rare word is cut into letters"
     assert learned.encode("dog😀dog cat", special=False).texts.count("[UNK]") == 1
@@ -329,15 +331,15 @@ def test_only_an_unknown_letter_is_unknown() -> None:
 
 
 def test_elmo_reads_letters() -> None:
-    tokens = TOYS["characters"].encode("Dog é")
+    tokens = toy("characters").encode("Dog é")
     grid = tokens.characters
     assert grid is not None and grid.shape == (4, 50) and tokens.texts == ("<S>", "<UNK>", "<UNK>", "</S>")
     word = [259, *(b + 1 for b in b"Dog"), 260]  # the published numbering, with 0 kept free
     assert grid[1].tolist() == word + [261] * (50 - len(word))
     assert grid[0].tolist() == [259, 257, 260] + [261] * 47 and grid[3].tolist() == [259, 258, 260] + [261] * 47
     assert grid[2].tolist()[:4] == [259, 0xC3 + 1, 0xA9 + 1, 260]
-    assert TOYS["characters"].encode("x" * 80).characters[1].tolist() == [259] + [121] * 48 + [260]
-    assert TOYS["words"].encode("Dog").characters is None
+    assert toy("characters").encode("x" * 80).characters[1].tolist() == [259] + [121] * 48 + [260]
+    assert toy("words").encode("Dog").characters is None
 
 
 def test_a_word_said_often_becomes_a_unigram_piece_though_no_other_word_is_like_it() -> None:

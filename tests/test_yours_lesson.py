@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from conftest import LONG, SENTENCE, long, unmarked
 from opening import opened
-from scipy.stats import entropy
 
 import explorer as ex
 from explorer.app.lessons.yours import questions as lesson
@@ -39,6 +38,8 @@ def test_a_random_twin_has_the_same_shape_and_other_weights_and_chooses_less(nam
 
 
 def test_the_share_of_tokens_used_is_scipy_s_entropy(gpt2: TransformerModel) -> None:
+    from scipy.stats import entropy
+
     trace = ex.trace(gpt2, SENTENCE)
     weights = np.concatenate([attention.weights.astype(np.float64) for attention in trace.attention])
     rows = [np.exp(entropy(weights[:, n, : n + 1], axis=-1)) / (n + 1) for n in range(1, weights.shape[1])]
@@ -70,6 +71,8 @@ def test_the_page_asks_which_twin_is_trained_without_saying_it() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_exercises_ask_about_the_trace(name: str) -> None:
+    from scipy.stats import entropy
+
     model = ex.load(name, device="cpu")
     trace = ex.trace(model, SENTENCE, **target(name))
     largest, use, many, size = lesson.exercises(trace)
