@@ -78,6 +78,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
     states, both = {"encoder": np.zeros((1, len(plain.source), 2), np.float32)}, random_model("t5", bert)
     two = {"target": "It slept all day."}
     other = ODD.replace("Zebra", "<i>Zoo", 1)
+    seen, odd_seen = ex.visibility(bert, SENTENCE), ex.visibility(gpt2, ODD)
     return {
         "encoder": plain,
         "decoder": ex.trace(gpt2, SENTENCE, blocks=True),
@@ -119,8 +120,8 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "one word in space": replace(
             ex.analysis.word_states(bert, ["<b>bold"]), words=("<b>bold",) * 4, kinds=("<b>bold",) * 4, model="<b>bold"
         ),
-        "token update": ex.analysis.token_update(gpt2, SENTENCE),
-        "masked update": ex.analysis.token_update(bert, SENTENCE, position=3),
+        "token update": ex.analysis.token_update(gpt2, "The dog was tired."),
+        "masked update": ex.analysis.token_update(bert, "The dog was tired.", position=3),
         "odd token update": ex.analysis.token_update(gpt2, ODD_START),
         "smoothed": ex.analysis.smoothed_targets(gpt2, SENTENCE),
         "smoothed encoder": ex.analysis.smoothed_targets(bert, SENTENCE),
@@ -141,8 +142,10 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "gradient": ex.gradient(bert, SENTENCE, row=3),
         "odd gradient": ex.gradient(gpt2, ODD),
         "integrated gradient": ex.gradient(bert, SENTENCE, row=3, steps=2),
-        "visibility": ex.visibility(bert, SENTENCE),
-        "odd visibility": ex.visibility(gpt2, ODD),
+        "visibility": seen,
+        "odd visibility": odd_seen,
+        "sightlines": (seen, ex.visibility(gpt2, SENTENCE), ex.visibility(both, "The dog was tired.", **two)),
+        "odd sightlines": (odd_seen,),
         "habits": ex.head_statistics(bert, [SENTENCE]),
         "shuffled": ex.shuffle(bert, SENTENCE),
         "shuffled odd": ex.shuffle(gpt2, ODD),
@@ -182,8 +185,6 @@ def of_families(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "blueprint": blueprint(gpt2, SENTENCE),
         "blueprint of two": blueprint(both, "The dog was tired.", target="It slept."),
         "odd blueprint": replace(blueprint(bert, ODD), model="<b>bold"),
-        "sightlines": (*(ex.visibility(m, SENTENCE) for m in (bert, gpt2)), ex.visibility(both, SENTENCE, target=SENTENCE)),
-        "odd sightlines": (ex.visibility(gpt2, ODD),),
     }
 
 
