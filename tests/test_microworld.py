@@ -323,7 +323,7 @@ def test_the_texts_of_a_minimal_pair_differ_in_one_word(phenomenon: str, inside:
 
 def test_french_pairs_are_two_right_translations_that_training_has_not_met() -> None:
     examples = minimal_pairs("il or elle", 12, 3)
-    train = {pair.english for pair in pairs(len(sample(60_000, 2000)), 1)}
+    train = {pair.english for pair in pairs(len(sample(60_000, 4000)), 1)}
     for pair in examples:
         assert not train & set(pair.sources) and len(set(pair.sources)) == 2
         for n in (0, 1):
