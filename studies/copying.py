@@ -34,8 +34,7 @@ class Recurrent(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Scores [row, position, token]."""
-        scores: Tensor = self.say(self.read(self.embed(ids))[0])
-        return scores
+        return self.say(self.read(self.embed(ids))[0])
 
 
 class Attentive(nn.Module):
@@ -52,8 +51,7 @@ class Attentive(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Scores [row, position, token]."""
-        scores: Tensor = self.body.head(self.body(ids))
-        return scores
+        return self.body.head(self.body(ids))
 
 
 def count_weights(module: nn.Module) -> int:

@@ -40,8 +40,7 @@ def again(seeds: int, counts: Sequence[str], steps: int, models: Sequence[str], 
         seeds=tuple(range(max(1, seeds))),
         steps=steps,
     )
-    measured: LabelCurves = STUDIES["labels"].record(size)
-    return measured
+    return STUDIES["labels"].record(size)
 
 
 def train(task: str, way: str, count: int, seed: int, size: Size) -> np.ndarray:

@@ -53,8 +53,7 @@ def again(seeds: int, examples: int, steps: int, systems: Sequence[str], tasks: 
                 raise unknown(what, name, known)
     chosen = {"systems": tuple(systems or SYSTEMS), "tasks": tuple(tasks or COLUMNS)}
     size = SIZE.but(seeds=tuple(range(max(1, seeds))), examples=examples, steps=steps, **chosen)
-    measured: TaskTable = STUDIES["miniglue"].record(size)
-    return measured
+    return STUDIES["miniglue"].record(size)
 
 
 def tuned(model: str, task: str, tested: int, **given: Any) -> np.ndarray:

@@ -115,8 +115,7 @@ def _walk_gap(traced: Trace, stream: str, layer: int, own: np.ndarray) -> float:
 
 def _normed(x: np.ndarray, block: Block) -> np.ndarray:
     """(x − μ) / σ · γ + β."""
-    normed: np.ndarray = (x - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
-    return normed
+    return (x - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
 
 
 def gap(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> float:

@@ -76,8 +76,7 @@ class Tagger(nn.Module):
     def forward(self, read: Read) -> Tensor:
         """A score for every class [example, class]."""
         parts = [read.x] * self.reads_x + [self.mix(read.layers.movedim(1, 0))] * self.reads_elmo
-        scores: Tensor = self.tag(torch.cat(parts, -1), read.texts)
-        return scores
+        return self.tag(torch.cat(parts, -1), read.texts)
 
 
 def word_vectors(model: StaticModel, questions: Questions) -> np.ndarray:

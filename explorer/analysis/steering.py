@@ -57,5 +57,4 @@ def steered(
 
 def _state(model: Model, text: str, layer: int) -> np.ndarray:
     """The state after a layer at the last token of a text."""
-    state: np.ndarray = trace(model, text, layers=[]).hidden["decoder"][layer + 1][-1]
-    return state
+    return trace(model, text, layers=[]).hidden["decoder"][layer + 1][-1]

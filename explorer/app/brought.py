@@ -39,8 +39,7 @@ class UploadedModel(Protocol):
 
 def upload() -> UploadedModel | None:
     """What the visitor uploaded, where that is allowed."""
-    held: UploadedModel | None = st.session_state.get(UPLOADED) if streamlit_inside.session() and hosted.uploads() else None
-    return held
+    return st.session_state.get(UPLOADED) if streamlit_inside.session() and hosted.uploads() else None
 
 
 def named() -> str:

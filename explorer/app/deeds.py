@@ -54,8 +54,7 @@ def keep() -> None:
 
 def left(step: object) -> Left | None:
     """How a step was left; None where nobody has done anything in it."""
-    found: Left | None = st.session_state.get(KEPT, {}).get(step)
-    return found
+    return st.session_state.get(KEPT, {}).get(step)
 
 
 def finished(step: object, deeds: tuple[str, ...]) -> bool:

@@ -196,8 +196,7 @@ def batches_by_length(window: int, stories: Sequence[Example | TranslationExampl
     numbers = np.concatenate([examples_of_step(step, len(stories), size, seed) for step in steps])
     lengths = np.array([tokens_in(stories[number]) for number in numbers.tolist()])
     batches = numbers[np.argsort(lengths, kind="stable")].reshape(WINDOW, size)
-    order: np.ndarray = batches[np.random.default_rng((seed, 6, window)).permutation(WINDOW)]
-    return order
+    return batches[np.random.default_rng((seed, 6, window)).permutation(WINDOW)]
 
 
 def tokens_in(example: Example | TranslationExample) -> int:

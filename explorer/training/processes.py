@@ -129,8 +129,7 @@ class Shards:
 
     def loss(self, _: nn.Module, batch: Tensors, smoothing: float) -> Losses:
         """The losses of a batch, by the divided network."""
-        losses: Losses = self.module(batch, smoothing)
-        return losses
+        return self.module(batch, smoothing)
 
     def gather(self) -> None:
         """Put the weights together, one after the other: all processes give, the main one keeps."""
@@ -169,8 +168,7 @@ def own_layers(network: nn.Module) -> list[Layer]:
 
 def whole_tensor(value: Any) -> Tensor:
     """A tensor that may be divided over processes, whole; all of them must ask at once."""
-    whole: Tensor = value.full_tensor() if hasattr(value, "full_tensor") else value
-    return whole
+    return value.full_tensor() if hasattr(value, "full_tensor") else value
 
 
 def divided_like(value: Tensor, like: Any) -> Tensor:

@@ -75,8 +75,7 @@ def _hover(every: bool, column: int, shows: str) -> str:
 def shares(lengths: np.ndarray) -> np.ndarray:
     """Each row divided by its sum."""
     total = lengths.sum(-1, keepdims=True)
-    result: np.ndarray = lengths / np.where(total > 0, total, 1)
-    return result
+    return lengths / np.where(total > 0, total, 1)
 
 
 def _most(weights: np.ndarray, lengths: np.ndarray, columns: Tokens) -> str:

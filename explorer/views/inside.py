@@ -169,8 +169,7 @@ def _largest(weights: np.ndarray, pool: int) -> np.ndarray:
     rows, columns = (-(-size // pool) for size in weights.shape)
     filled = np.zeros((rows * pool, columns * pool), weights.dtype)
     filled[: weights.shape[0], : weights.shape[1]] = weights
-    pooled: np.ndarray = filled.reshape(rows, pool, columns, pool).max(axis=(1, 3))
-    return pooled
+    return filled.reshape(rows, pool, columns, pool).max(axis=(1, 3))
 
 
 def _tiled(what: str, count: int, width: int) -> dict[str, Any]:

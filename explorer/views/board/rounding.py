@@ -63,8 +63,7 @@ def normed(x: np.ndarray, block: Block) -> np.ndarray:
     mean, deviation, gain, shift = (
         np.asarray(array, np.float16).astype(np.float32) for array in (block.mean, block.deviation, block.gain, block.shift)
     )
-    result: np.ndarray = (x - mean[:, None]) / deviation[:, None] * gain + shift
-    return result
+    return (x - mean[:, None]) / deviation[:, None] * gain + shift
 
 
 def added(block: Block) -> np.ndarray | None:

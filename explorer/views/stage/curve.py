@@ -11,5 +11,4 @@ def points(across: np.ndarray, values: np.ndarray, low: float, high: float) -> l
     >>> points(np.array([0.0, 1.0]), np.array([3.0, 1.5]), 1, 3)
     [[0.0, 0.0], [1.0, 0.75]]
     """
-    placed: list[list[float]] = np.stack([across, (high - values) / max(high - low, 1e-9)], 1).round(4).tolist()
-    return placed
+    return np.stack([across, (high - values) / max(high - low, 1e-9)], 1).round(4).tolist()
