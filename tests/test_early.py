@@ -61,9 +61,7 @@ def test_the_front_page_brings_its_opening_and_no_other_page_does() -> None:
     assert given is not None
     record, told = map(json.loads, given.groups())
     own = questions.TEXT, questions.WORD
-    assert (
-        record == json.loads(json.dumps(opening.own_record(parts.shown_models(), *own))) and (told["text"], told["word"]) == own
-    )
+    assert record == json.loads(json.dumps(opening.own_record(parts.names(), *own))) and (told["text"], told["word"]) == own
     headers, packed = answered("/", accepts=b"gzip, br")
     assert gzip.decompress(packed) == content and headers[b"content-encoding"] == b"gzip"
     for other in (answered("/attention"), answered("/", query=b"text=A"), answered("/corruption", query=b"part=one-strategy")):

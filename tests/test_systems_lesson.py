@@ -14,7 +14,6 @@ from conftest import LONG, SENTENCE, long, some, unmarked
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.app import recorded
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training.systems import PICTURES
 from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_copying, beside_counting
@@ -25,7 +24,6 @@ from explorer.views.spoken import spoken
 from studies import model_cards
 from studies.recipes import RECIPES
 
-UNMEASURED = [name for name, result in (("bert", "next-sentence"), ("roberta", "masks")) if not recorded.there(result)]
 WALKED = ("gpt2", "llama", "olmo", "olmo2", "transformer")  # by the board
 SHOWN = [name for name in IDEAS if name in RECIPES]
 UNLIKE = [name for name in SHOWN if name not in ("bert", "roberta", "llama", "gpt2")]
@@ -63,7 +61,7 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     assert set(PICTURES) == set(IDEAS) == set(SHOWN), "every idea has a picture and a shipped model"
     at, idea = shown(name), IDEAS[name]
     staged = ("t5",)  # one text on the stage, which is no chart
-    count = 0 if name in (*UNMEASURED, *WALKED, *staged) else 2 if name == "electra" else 1
+    count = 0 if name in (*WALKED, *staged) else 2 if name == "electra" else 1
     boards = [widget for widget in at.get("bidi_component") if widget.proto.bytes]
     assert not at.exception and not at.warning and len(at.get("plotly_chart")) == count and len(boards) == (name in WALKED)
     card, seed = figures_of(name)
@@ -72,9 +70,7 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     new = {f"{figure}, new words".lower(): f"{card[f'{figure} (test)'][seed]:.3g}" for figure in idea.new}
     assert metrics == known | new, "none of them is missing"
     codes = [block.value for block in at.code if "trace = " in block.value]
-    if name in UNMEASURED:
-        assert "Not measured yet" in at.info[0].value
-    elif name == "transformer":
+    if name == "transformer":
         code = "".join(block.value for block in at.code)
         assert "ex.decoding.watch(" in code and "The animal didn't cross" in code, "its board"
     elif name in WALKED:

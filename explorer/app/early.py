@@ -79,7 +79,7 @@ def prepare() -> None:
     from explorer.app.lessons.start import parts, questions
 
     with suppress(ExplorerError):  # a model is missing: the page says so
-        opening.kept_record(parts.shown_models(), questions.TEXT, questions.WORD)
+        opening.kept_record(parts.names(), questions.TEXT, questions.WORD)
         READY.set()
 
 
@@ -94,6 +94,6 @@ def page() -> bytes:
 
     own = questions.TEXT, questions.WORD
     told = {"text": own[0], "word": own[1], "film": True, "tour": tour.address(), "known": {"text": own[0], "words": ()}}
-    given = {"record": opening.own_record(parts.shown_models(), *own), "told": told}
+    given = {"record": opening.own_record(parts.names(), *own), "told": told}
     written = {name: json.dumps(part).replace("<", "\\u003c") for name, part in given.items()}
     return PAGE.format(style=opening_style(), script=opening_module(), **written).encode()

@@ -9,7 +9,6 @@ import streamlit as st
 from explorer.app.cached import cached
 from explorer.app.controls import WARNING, opened, result_of, trace_of
 from explorer.app.lessons import SENTENCE
-from explorer.models.store import models
 from explorer.records import softmax
 
 SPELLINGS = re.compile(r"The animal (didn['’´]t|did not) cross the street because it was too (tired|wide) ?\.?")
@@ -35,17 +34,13 @@ def warn_of_lectured(text: str) -> None:
 @cached()
 def expected_of(text: str) -> str:
     """What models make of the lecture's sentence: which noun one fills in, and where the head attends that was trained to find it."""
-    parts = [WARNING]
-    if FILLS in models():
-        chances = " and ".join(f"*{noun}* {share:.2f}" for noun, share in filled(text).items())
-        parts.append(f"Where *the [MASK]* takes the place of *it*, {FILLS} gives {chances}.")
-    if SUPERVISED in models():
-        first, here = (f"*{attended(each)}*" for each in (SENTENCE, text))
-        parts.append(
-            f"The supervised head of {SUPERVISED} attends from *it* to {first} in the opening sentence, here to {here}."
-        )
-    parts.append("[Tired or wide?](heads?part=tired-or-wide) asks several models about both reasons.")
-    return " ".join(parts)
+    chances = " and ".join(f"*{noun}* {share:.2f}" for noun, share in filled(text).items())
+    first, here = (f"*{attended(each)}*" for each in (SENTENCE, text))
+    return (
+        f"{WARNING} Where *the [MASK]* takes the place of *it*, {FILLS} gives {chances}. "
+        f"The supervised head of {SUPERVISED} attends from *it* to {first} in the opening sentence, here to {here}. "
+        "[Tired or wide?](heads?part=tired-or-wide) asks several models about both reasons."
+    )
 
 
 def filled(text: str) -> dict[str, float]:

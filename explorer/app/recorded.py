@@ -25,11 +25,6 @@ def call(name: str, part: str = "record") -> Call:
     return Call(ex.result, name) if part == "record" else Call(ex.result, name, part)
 
 
-def there(name: str) -> bool:
-    """Whether this result was measured."""
-    return (store.data_folder() / "results" / name).exists()
-
-
 def again(name: str, study: str) -> None:
     """How a result is measured again: by which study, with what asked of it; not in the core hour."""
     if not core.on():
@@ -37,15 +32,14 @@ def again(name: str, study: str) -> None:
 
 
 def show(texts: Mapping[str, str]) -> None:
-    """Recorded results by name, each with what has to be said beside it; those that were not measured are left out."""
+    """Recorded results by name, each with what has to be said beside it."""
     for name, words in texts.items():
-        if there(name):
-            web.show(VIEWS["curves"], call(name), key=name, beside=partial(_say, words) if words else None)
+        web.show(VIEWS["curves"], call(name), key=name, beside=partial(_say, words) if words else None)
 
 
 def guessed(question: Exercise, key: str, texts: Mapping[str, str]) -> None:
     """Recorded results with a question about them beside the first; what has to be said waits for its answer."""
-    first, *others = (name for name in texts if there(name))
+    first, *others = texts
 
     def below() -> None:
         if not present.on():
@@ -58,14 +52,11 @@ def guessed(question: Exercise, key: str, texts: Mapping[str, str]) -> None:
 
 
 def abilities() -> None:
-    """What models can do that read the same stories but were asked for something else, or how that is measured."""
+    """What models can do that read the same stories but were asked for something else."""
     say(
         "Four small models read the same stories in the same order; they differ in their training objective. Afterwards each gets the same "
         "tasks on new stories, where its output allows it. *Signal* is the share of the tokens that enter the training loss."
     )
-    if not there("objectives"):
-        st.info("Not measured yet: `python -m studies.objectives` trains them, and keeps the record.")
-        return
     measured = results.recorded("objectives", Abilities)
     say(questions.able(measured))
     counts = ", ".join(f"{name} {count}" for name, count in zip(measured.abilities, measured.questions, strict=True))

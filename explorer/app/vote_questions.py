@@ -23,9 +23,7 @@ from explorer.records import Exercise
 
 FIRST: dict[str, Callable[[], Exercise | None]] = {
     "moved": lambda: start.moved_question(
-        result_of(
-            [hall.moved(name, start.TEXT, hall.choices(start.TEXT)[start.WORD], (start.OTHER,)) for name in hall.shown_models()]
-        )
+        result_of([hall.moved(name, start.TEXT, hall.choices(start.TEXT)[start.WORD], (start.OTHER,)) for name in hall.names()])
     ),
     "scale": lambda: attention.scale_question(result_of(Call(ex.analysis.saturation))),
     "heads": lambda: heads.pointing_question(result_of(Call(ex.trace, model_of("bert"), SENTENCE))),

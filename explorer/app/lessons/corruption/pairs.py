@@ -43,14 +43,13 @@ def spans_of(text: str, seed: int) -> Call:
 
 def show_text_pairs(name: str, text: str, seed: int, several: bool) -> None:
     """Both objectives on the visitor's text, where it has several sentences; pairs asked of BERT; and the borders of spans."""
-    every: dict[str, tuple[bool, Callable[[], object]]] = {
-        "Two texts": (several, partial(_two_texts, name, text, seed)),
-        "A pair of your own": (JUDGES in models(), show_asked),
-        "Borders of a span": ("spanbert" in models(), partial(_borders, text, seed)),
+    ways: dict[str, Callable[[], object]] = {
+        "A pair of your own": show_asked,
+        "Borders of a span": partial(_borders, text, seed),
     }
-    ways = {label: show for label, (there, show) in every.items() if there}
-    if ways:
-        web.one_of("Look at", ways, "pairs.look")
+    if several:
+        ways = {"Two texts": partial(_two_texts, name, text, seed), **ways}
+    web.one_of("Look at", ways, "pairs.look")
 
 
 def _two_texts(name: str, text: str, seed: int) -> None:

@@ -20,7 +20,6 @@ from explorer.app.lessons.corruption import questions
 from explorer.app.prose import prose
 from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
-from explorer.models.store import models
 from explorer.models.suited import fills_masks
 from explorer.records import Corruption, Exercise, Tokens
 from explorer.views import VIEWS, theme
@@ -67,8 +66,6 @@ def corrupted(name: str, text: str, strategy: str, seed: int, **options: Any) ->
 
 def opening_seed() -> int:
     """The first seed at which ELECTRA's generator replaces at least two tokens of the opening text; 0 where none of ten does."""
-    if FILLS not in models():
-        return 0
     draws = (read(corrupted(FILLS, questions.STORY, "electra", seed)) for seed in range(10))
     return next((seed for seed, drawn in enumerate(draws) if replaced(drawn) > 1), 0)
 
@@ -167,9 +164,6 @@ def _take(text: str) -> None:
 
 def as_pairs() -> None:
     """word2vec's pairs as one more transformation of a text."""
-    if "word2vec" not in models():
-        st.info("There is no trained word2vec here: `python -m studies.recipes word2vec` trains it.")
-        return
     say(PROSE("paired"))
     st.latex(r"T(x) = \{((w, c), 1),\ ((w, \bar c_1), 0),\ \dots,\ ((w, \bar c_5), 0)\}")
     web.show(VIEWS["context-pairs"], skipgrams(questions.PAIRS_OF, 0))

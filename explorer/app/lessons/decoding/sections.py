@@ -126,11 +126,10 @@ def masked() -> None:
     notice(blanks.replace(BLANK, desk.mask_of(FILLS)), FILLS)
     filled = desk.steps(FILLS, blanks, "fill", order=order)
     web.show(VIEWS["filling"], filled, key=str(len(read(filled))), steps="shown")
-    if recorded.there(BLANKS):
-        st.subheader("At once, or one after the other?", anchor=False)
-        say(PROSE("blanks"))
-        measured = result_of(recorded.call(BLANKS))
-        recorded.guessed(two_blanks.neighbours_question(measured), "guess.blanks", {BLANKS: PROSE("blanks: conclusion")})
+    st.subheader("At once, or one after the other?", anchor=False)
+    say(PROSE("blanks"))
+    measured = result_of(recorded.call(BLANKS))
+    recorded.guessed(two_blanks.neighbours_question(measured), "guess.blanks", {BLANKS: PROSE("blanks: conclusion")})
 
 
 def decoding_exercises(name: str, text: str, length: int) -> tuple[Exercise, ...]:

@@ -14,11 +14,12 @@ from explorer.app.prose import prose
 from explorer.records import Bench
 from explorer.views import VIEWS
 
+BENCHES = ("last letter", "part of speech", "word sense", "sentiment")  # tasks of which some examples were kept
 
-def show_mix_by_hand(tasks: tuple[str, ...]) -> None:
+
+def show_mix_by_hand() -> None:
     """The bench of one task."""
-    benches = [name for name in tasks if recorded.there(f"mixes/{name.replace(' ', '-')}.npz")]
-    task = st.segmented_control("Task", benches, default=benches[0], required=True, key="bench", bind="query-params")
+    task = st.segmented_control("Task", BENCHES, default=BENCHES[0], required=True, key="bench", bind="query-params")
     part = task.replace(" ", "-")
     bench = recorded.call("mixes", part)
     web.show(VIEWS["mix-bench"], bench, key=part, beside=partial(triangle, result_of(bench), f"mix-bench.{part}"))

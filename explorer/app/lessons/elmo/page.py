@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import core, hold, recorded, web
-from explorer.app.controls import read, result_of
+from explorer.app.controls import opened, read, result_of
 from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo import by_hand, drawing, tagging
@@ -30,7 +30,7 @@ def letters() -> None:
         many = web.choice(view, lab.letter_filters(word), "many", 240)
     web.show(view, lab.letter_filters(word), fixed=many)
     if not core.on():
-        lab.notice_word(word)
+        notice(word, "elmo", whole=False)
 
 
 def turned() -> tuple[Any, Any, int]:
@@ -45,7 +45,7 @@ def directions() -> None:
     say(PROSE("drawn"))
     colours, ink = theme.LINES[hold.mode()], theme.INK[hold.mode()]
     with st.container(key="directions"):
-        st.image(drawing.drawn(result_of(lab.elmo()).config, tokens.texts[1:], colours, ink), alt=lesson.DRAWN)
+        st.image(drawing.drawn(opened("elmo").config, tokens.texts[1:], colours, ink), alt=lesson.DRAWN)
     st.markdown(f"*{lesson.TEXT}* and *{lesson.OTHER}*")
     both = (lab.traced(lesson.TEXT), lab.traced(lesson.OTHER))
     web.show(VIEWS["halves"], both, question=(lesson.half_question(*turned()), "guess.half"))
@@ -106,35 +106,24 @@ def compared() -> None:
     recorded.again("mixes", "mixes")
 
 
-def missing() -> None:
-    """What to do where nothing was measured."""
-    st.info("Not measured yet: `python -m studies.mixes` trains three biLMs and all output layers, and stores the record.")
-
-
 page = LessonPage(PROSE)
-if not lab.trained():
-    st.warning("There is no trained ELMo here yet, so the first pictures show random weights: `explorer fit elmo` trains one.")
 with page.bar:
     text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params", icon=":material/edit:")
 tokens = read(lab.traced(text)).source
 with page.bar:
     hold.bar(text, tokens)
-notice(text, *(("elmo",) if lab.trained() else ()))
+notice(text, "elmo")
 mixes = recorded.call("mixes")
-measured = (
-    PagePart("The weights that each task learns", shares, "Weights", reads=NOTHING),
-    PagePart("Does the mix help?", helps, "Scores", more=True, reads=NOTHING),
-    PagePart("Mix by hand", lambda: by_hand.show_mix_by_hand(result_of(mixes).tasks), reads=NOTHING),
-    PagePart("The lecture's results, and ours", compared, "Results", more=True, reads=NOTHING),
-)
-
 page.parts(
     PagePart("From letters to a word", letters, "Letters", reads=NOTHING),
     PagePart("Highway layers", lab.highway, "Highway", more=True, reads=NOTHING),
     PagePart("Two directions", directions),
-    *((PagePart("Directions crossed", crossing, "Crossed", more=True, reads=NOTHING),) if recorded.there("crossed") else ()),
+    PagePart("Directions crossed", crossing, "Crossed", more=True, reads=NOTHING),
     PagePart("One word, many vectors", senses, "Senses", more=True, reads=NOTHING),
-    *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
-    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger", reads=NOTHING),) if tagging.has_tagging() else ()),
+    PagePart("The weights that each task learns", shares, "Weights", reads=NOTHING),
+    PagePart("Does the mix help?", helps, "Scores", more=True, reads=NOTHING),
+    PagePart("Mix by hand", by_hand.show_mix_by_hand, reads=NOTHING),
+    PagePart("The lecture's results, and ours", compared, "Results", more=True, reads=NOTHING),
+    PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger", reads=NOTHING),
     asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", PROSE),
 )

@@ -9,44 +9,30 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.cached import cached
-from explorer.app.call import Call, Expression
+from explorer.app.call import Call
 from explorer.app.controls import model_of, read, result_of
 from explorer.app.glossary import say
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.models.store import models
 from explorer.training.finetune import TASKS
 from explorer.views import VIEWS
 
 USES = 60
 
 
-def trained() -> bool:
-    """Whether there is a trained ELMo."""
-    return "elmo" in models()
-
-
-def elmo() -> Expression:
-    """The trained model; where there is none, one with random weights, and the page says so."""
-    if trained():
-        return model_of("elmo")
-    letters = Call(ex.tokenizer, "characters", Call(ex.text.classroom.toys), size=4000)
-    return Call(ex.build, "elmo", tokenizer=letters, device="cpu")
-
-
 def traced(text: str) -> Call:
     """One forward pass in both directions."""
-    return Call(ex.trace, elmo(), text)
+    return Call(ex.trace, model_of("elmo"), text)
 
 
 def letter_filters(word: str) -> Call:
     """What the letter filters find in a word."""
-    return Call(ex.analysis.letter_filters, elmo(), word)
+    return Call(ex.analysis.letter_filters, model_of("elmo"), word)
 
 
 def gated(word: str) -> Call:
     """What the highway layers do with a word."""
-    return Call(ex.analysis.highway_gates, elmo(), word)
+    return Call(ex.analysis.highway_gates, model_of("elmo"), word)
 
 
 def highway() -> None:
@@ -54,24 +40,18 @@ def highway() -> None:
     say(prose("elmo")("highway"))
     word = st.text_input("Word", "fishing", key="highway.word", bind="query-params", width=240)
     read(gated(word))
-    notice_word(word)
+    notice(word, "elmo", whole=False)
     web.show(VIEWS["highway"], gated(word))
-
-
-def notice_word(word: str) -> None:
-    """Say of a single word that it was not in the training texts."""
-    if trained():
-        notice(word, "elmo", whole=False)
 
 
 def expected(text: str) -> Call:
     """What both directions predict at every word."""
-    return Call(ex.analysis.both_sides, elmo(), text)
+    return Call(ex.analysis.both_sides, model_of("elmo"), text)
 
 
 def used(word: str) -> Call:
     """A word in many stories, each with its gold sense."""
-    return Call(ex.analysis.contexts, elmo(), word, Call(ex.microworld.uses, word, USES))
+    return Call(ex.analysis.contexts, model_of("elmo"), word, Call(ex.microworld.uses, word, USES))
 
 
 @cached()
@@ -88,4 +68,4 @@ def per_word() -> tuple[float, int]:
 
 def filters() -> list[int]:
     """How many filters of each width read the letters."""
-    return [many for _, many in result_of(elmo()).config.filters]
+    return [many for _, many in result_of(model_of("elmo")).config.filters]

@@ -11,11 +11,6 @@ from explorer.app.prose import prose
 NAME = "tagging"
 
 
-def has_tagging() -> bool:
-    """Whether it was measured."""
-    return recorded.there(NAME)
-
-
 def show_tagging() -> None:
     """What the taggers read, and how well they do by the number of labelled stories."""
     say_rest = lead(prose("elmo")("tagging"))

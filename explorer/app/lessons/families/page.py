@@ -12,7 +12,6 @@ from explorer.app.controls import attentive, chosen_model, opened, read, result_
 from explorer.app.frame import MODEL, NOTHING, TEXT, LessonPage, PagePart, asking
 from explorer.app.glossary import lead, say
 from explorer.app.lectured import warn_of_lectured
-from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts, published
 from explorer.app.lessons.families import questions as lesson
 from explorer.app.notice import notice
@@ -103,10 +102,6 @@ def stream() -> None:
 
 def sightlines() -> None:
     """Who can see whom in each family."""
-    if not trained():
-        st.caption(
-            "There is no trained ELMo yet; the one shown here has random weights. Which tokens it can see does not depend on them."
-        )
     read(parts.seen(text))
     web.beside(VIEWS["sightlines"], [(record,) for record in parts.seen(text)])
 

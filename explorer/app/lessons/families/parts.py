@@ -16,7 +16,6 @@ from explorer.app.controls import at_the_source, model_of, opened, read, result_
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer
-from explorer.app.lessons.elmo.parts import elmo
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.families import questions as lesson
 from explorer.app.notice import notice
@@ -65,9 +64,6 @@ def held_out_losses(name: str) -> Call:
 def unmasked() -> None:
     """The recorded trainings with and without the mask, and what they write."""
     name = "unmasked"
-    if not recorded.there(name):
-        st.info("Not measured yet: `python -m studies.unmasked` trains six small decoders and keeps the record.")
-        return
     vocabulary = result_of(recorded.call(name, "with")).size
     writing = lesson.writing_question(result_of(recorded.call(name)))
     web.show(
@@ -103,7 +99,7 @@ def seen(text: str) -> tuple[Any, ...]:
     """Who can see whom in one model of each family, and in the two halves of an ELMo."""
     three = [Call(ex.visibility, model_of(name), text) for name in FAMILIES[:2]]
     three.append(Call(ex.visibility, model_of(FAMILIES[2]), text, target=text))  # BART restores a text
-    halves = Call(ex.analysis.elmo_visibility, elmo(), text)
+    halves = Call(ex.analysis.elmo_visibility, model_of("elmo"), text)
     return (*three, halves.item(0), halves.item(1))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import streamlit as st
@@ -16,7 +15,6 @@ from explorer.app.glossary import say
 from explorer.app.lessons.families import published_questions as lesson
 from explorer.app.prose import prose
 from explorer.models.factory import configure
-from explorer.models.store import models
 from explorer.nn.config import Config
 from explorer.views import VIEWS
 
@@ -81,14 +79,15 @@ def counter() -> None:
 def recurrent() -> None:
     """An RNN and a Transformer, by the length of the text."""
     say(PROSE("recurrent"))
-    ways: dict[str, Callable[[], object]] = {"How far back": reaching, "First results": first_results}
-    web.one_of("Look at", ways | ({"Repeating a token": repeating} if recorded.there(COPYING) else {}), "recurrent.shows")
+    ways = {"How far back": reaching, "First results": first_results, "Repeating a token": repeating}
+    web.one_of("Look at", ways, "recurrent.shows")
 
 
 def reaching() -> None:
     """How many steps lie between two tokens, and how far back both reach, measured now."""
-    names = [name for name in ("elmo", "gpt2") if name in models()]
-    call = Call(ex.analysis.reach, [model_of(name) for name in names], Call(ex.microworld.texts, TEXTS, 1, "validation"))
+    call = Call(
+        ex.analysis.reach, [model_of(name) for name in ("elmo", "gpt2")], Call(ex.microworld.texts, TEXTS, 1, "validation")
+    )
 
     say(PROSE("reach"))
     web.show(VIEWS["curves"], call, key="reach", question=(lesson.steps_question(), "guess.steps"))

@@ -44,10 +44,7 @@ def show_curves() -> None:
 
 def few_labels() -> None:
     """The score by the number of labels, pre-trained and from scratch."""
-    if recorded.there("labels"):
-        show_curves()
-    else:
-        st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
+    show_curves()
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
 
 
@@ -88,21 +85,13 @@ page.parts(
     PagePart("How many labels?", few_labels, "Labels"),
     PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("Fine-tune it yourself", partial(trained.show_ways, name), "Train"),
-    *(
-        (PagePart("How fast should each method learn?", rates, "Rates", more=True),)
-        if recorded.there("finetuning-rates")
-        else ()
-    ),
-    *((PagePart("Tasks as text", writing.show_tasks_as_text, "As text", more=True),) if writing.shelf() else ()),
-    *(
-        (PagePart("One model, four tasks", prefixes.show_prefixes, "Prefixes", more=True),)
-        if prefixes.has_prefixed_model()
-        else ()
-    ),
+    PagePart("How fast should each method learn?", rates, "Rates", more=True),
+    PagePart("Tasks as text", writing.show_tasks_as_text, "As text", more=True),
+    PagePart("One model, four tasks", prefixes.show_prefixes, "Prefixes", more=True),
     PagePart("Before and after", trained.show_changes, "Inside"),
     PagePart("Every span of a text", spans, "Spans", more=True),
     PagePart("Examples from the slides", slide_examples.show_examples, "Examples", more=True),
-    *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE", more=True),) if recorded.there("miniglue") else ()),
+    PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE", more=True),
     asking(
         lambda: lesson.exercises(result_of(lab.inputs(name)), lab.output_of(name)),
         "finetuning.exercise",

@@ -19,7 +19,6 @@ from explorer.app.lessons.finetuning.questions import CRF, CRF_NOTE, TAGGED, WAY
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.microworld import texts
-from explorer.models.store import models
 from explorer.models.suited import learns_tasks
 from explorer.models.task_rows import task_row
 from explorer.nn.output_layers import OutputLayer, output_layer
@@ -41,7 +40,7 @@ CHANGED = ("before-after", "states-moved")  # views of what fine-tuning changed
 def shelf() -> list[str]:
     """The models on the shelf that may be fine-tuned here."""
     mine = (name for name, stored in offered_models().items() if not stored.shipped and learns_tasks(stored))
-    return [*dict.fromkeys([*(name for name in READERS if name in models()), *mine])]
+    return [*dict.fromkeys([*READERS, *mine])]
 
 
 def inputs(name: str) -> Call:

@@ -25,11 +25,6 @@ NAME, MOST = "t5-tasks", 40  # the model, and how many tokens an answer has at m
 TEXT = "Clara was happy because her friend found the key."
 
 
-def has_prefixed_model() -> bool:
-    """Whether the model is on the shelf."""
-    return NAME in models()
-
-
 def written(text: str, task: str) -> CallPart:
     """What the model writes for a text behind the prefix of a task."""
     steps = Call(list, Call(ex.decode, model_of(NAME), PREFIXES[task] + text, "greedy", max_tokens=MOST))

@@ -12,7 +12,7 @@ from explorer.app.controls import model_of, opened, read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.finetuning import parts as lab
-from explorer.app.lessons.finetuning.prefixes import has_prefixed_model, written
+from explorer.app.lessons.finetuning.prefixes import written
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.models.finetuned import FinetunedModel
@@ -95,7 +95,7 @@ def row(slide: str, task: str, texts: tuple[str, ...], label: str) -> Mapping[st
     """One example: its tokens, and what models of this world make of it."""
     tokens = opened(READS).tokens(texts if len(texts) == 2 else texts[0])
     (loss,) = read(Call(ex.analysis.text_losses, model_of(PROBABLE), (" ".join(texts),)))
-    answer = read(written(texts[0], "acceptability")) if task == ACCEPTABLE and has_prefixed_model() else ""
+    answer = read(written(texts[0], "acceptability")) if task == ACCEPTABLE else ""
     return {
         "slide": slide,
         "task": task,

@@ -35,12 +35,11 @@ def show_ways(name: str) -> None:
     if how and (pressed or lab.known(run)):
         _drawn(run, lab.trained(run, "Fine-tuning"))
         return
-    if recorded.there(RECORDED):
-        before = result_of(recorded.call(RECORDED))
-        with said:
-            say(PROSE("recorded run", model=before.model, task=before.task, note=before.note), small=True)
-        _drawn(recorded.call(RECORDED), before)
-        recorded.again(RECORDED, RECORDED)
+    before = result_of(recorded.call(RECORDED))
+    with said:
+        say(PROSE("recorded run", model=before.model, task=before.task, note=before.note), small=True)
+    _drawn(recorded.call(RECORDED), before)
+    recorded.again(RECORDED, RECORDED)
 
 
 def _drawn(run: Call, trained: FinetuneWays) -> None:
@@ -71,11 +70,7 @@ def show_changes() -> None:
 def _confused(feel: Call) -> None:
     """Which labels it confuses."""
     say(PROSE("inside", examples=FEELING["examples"]))
-    if recorded.there(RECORDED):
-        web.show(VIEWS["confusion"], recorded.call(RECORDED, "answers"))
-    else:
-        lab.trained(feel, "Learning sentiment")
-        web.show(VIEWS["confusion"], lab.answers(feel))
+    web.show(VIEWS["confusion"], recorded.call(RECORDED, "answers"))
 
 
 def _changed(feel: Call) -> None:

@@ -15,7 +15,6 @@ from explorer.app.glossary import say
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
 from explorer.app.prose import prose
-from explorer.models.store import models
 from explorer.records import FinetuneWays
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.views import VIEWS
@@ -29,16 +28,11 @@ WAYS, USUAL = ("full", "last-1", "lora", "scratch"), ("full", "scratch")
 SHOWN = 3  # examples before the training
 
 
-def shelf() -> list[str]:
-    """The encoder–decoders on the shelf that may be fine-tuned here."""
-    return [name for name in WRITERS if name in models()]
-
-
 def show_tasks_as_text() -> None:
     """Choose a task, see what is read and written, and train."""
     say(PROSE("writing"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = one_of("Model", shelf(), "writer", "bart")
+        name = one_of("Model", WRITERS, "writer", "bart")
         task = one_of("Task", TASKS, "task.writer", SUMMARY)
         examples = st.select_slider(
             "Labelled texts", (25, 50, 100, 200), 50, key="labelled.writer", bind="query-params", width=200

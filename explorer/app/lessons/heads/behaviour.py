@@ -31,15 +31,12 @@ def supervised(name: str) -> bool:
 
 def show_behaviour() -> None:
     """Which models find what *it* means; then, beside it, their best heads. Each after a guess."""
-    if pairs := lesson.paired():
-        say(PROSE("who"))
-        st.table(lesson.pair_rows(pairs))
-        after_answer(lesson.who_question(pairs), "guess.resolves", partial(say, PROSE("who: conclusion")))
-        st.subheader("And their heads?", anchor=False)
+    pairs = lesson.paired()
+    say(PROSE("who"))
+    st.table(lesson.pair_rows(pairs))
+    after_answer(lesson.who_question(pairs), "guess.resolves", partial(say, PROSE("who: conclusion")))
+    st.subheader("And their heads?", anchor=False)
     figures = lesson.best_heads()
-    if not any(not taught for *_, taught in figures.values()):
-        st.info("No model here was measured on such pairs. `python -m studies.recipes` measures the shipped ones.")
-        return
     say(PROSE("behaviour"))
     st.table(lesson.rows(figures))
     after_answer(lesson.head_question(figures), "guess.behaviour", partial(say, PROSE("behaviour: conclusion")))

@@ -54,9 +54,8 @@ def paired() -> dict[str, tuple[float, ...]]:
     """By model, in how many pairs both texts are right: filled in, twice, and in minimal pairs; NaN where it was not measured."""
     by_model = {}
     for name in RESOLVING:
-        figures = shipped_figures(store.folder_of(name)) if name in models() else {}
-        if any(kind in figures for kind in PAIRED):
-            by_model[name] = tuple(figures.get(kind, float("nan")) for kind in PAIRED)
+        figures = shipped_figures(store.folder_of(name))
+        by_model[name] = tuple(figures.get(kind, float("nan")) for kind in PAIRED)
     return by_model
 
 

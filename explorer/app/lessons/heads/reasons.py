@@ -12,7 +12,6 @@ from explorer.app.glossary import lead, say
 from explorer.app.lessons.heads import reasons_questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.models.store import models
 from explorer.views import VIEWS
 
 PROSE = prose("heads")
@@ -25,15 +24,17 @@ def show_reasons(name: str) -> None:
     """The part: a pair of sentences with a switch, then nouns, translation and heads of the model that the page has chosen."""
     say_rest = lead(PROSE("reasons"))
     texts, nouns, differ, reason = chosen_pair()
-    asked = [each for each in (*lesson.ASKED, TRANSLATOR) if each in models()]
-    notice(texts[differ.index(reason)], *asked)
+    notice(texts[differ.index(reason)], *lesson.ASKED, TRANSLATOR)
     fixed = {"reason": reason}
-    if calls := usable({each: preferred(each, texts, nouns) for each in asked if each != TRANSLATOR}):
+    if calls := usable({each: preferred(each, texts, nouns) for each in lesson.ASKED}):
         question = lesson.both_question(read(Call(tuple, calls)))
         web.show(VIEWS["nouns"], calls, fixed=fixed, question=(question, f"guess.reasons.{'.'.join(differ)}"))
     say_rest()
-    ways = {"What the translator writes": lambda: _translations(texts, fixed)} if TRANSLATOR in asked else {}
-    web.one_of("Then look at", ways | {"What the heads do": lambda: _heads(name, texts, nouns)}, "reason.look")
+    ways = {
+        "What the translator writes": lambda: _translations(texts, fixed),
+        "What the heads do": lambda: _heads(name, texts, nouns),
+    }
+    web.one_of("Then look at", ways, "reason.look")
 
 
 def _translations(texts: Two, fixed: dict[str, str]) -> None:

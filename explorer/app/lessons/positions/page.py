@@ -98,22 +98,14 @@ def followed() -> None:
     web.show(VIEWS["order-attention"], shuffled("bert", text, seed))
 
 
-def reach() -> None:
-    """Loss by position, and during training, of one family."""
+def beyond() -> None:
+    """Texts longer than those of training: loss by position, and during training, of one family."""
     family = st.segmented_control(
         "Family", ("decoder", "encoder"), default="decoder", required=True, key="family", bind="query-params"
     )
     question = lesson.reach_question(result_of(recorded.call("lengths-decoder")))
     recorded.guessed(question, "guess.reach", {f"{name}-{family}": words for name, words in lesson.REACH.items()})
     st.markdown(f"Measure again: `python -m studies.lengths {family}`.")
-
-
-def beyond() -> None:
-    """Texts longer than those of training."""
-    if recorded.there("lengths-decoder"):
-        reach()
-    else:
-        st.info("Not measured yet: `python -m studies.lengths decoder` does it.")
 
 
 FOUR = (

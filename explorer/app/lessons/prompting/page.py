@@ -95,26 +95,17 @@ def scale() -> None:
     say(PROSE("open and closed"))
 
 
-def missing() -> None:
-    """What to do where nothing was measured."""
-    st.info("Not measured yet: `python -m studies.prompting` measures the shipped models, and keeps the record.")
-
-
 page = LessonPage(PROSE)
 with page.bar:
     name = chosen_model(desk.shelf(), "prompted", desk.FIRST, box="text.prompt")
-there = recorded.there(desk.RESULT)
-measured = (
+page.parts(
+    PagePart("Ask it yourself", ask, "Ask"),
     PagePart("A few words of the template", other_words, "Templates", reads=NOTHING),
     PagePart("How many solved examples?", solved, "Examples", reads=NOTHING),
     PagePart("The same examples in another order", order, "Order", more=True, reads=NOTHING),
-)
-page.parts(
-    PagePart("Ask it yourself", ask, "Ask"),
-    *(measured if there else (PagePart("How many solved examples?", missing, "Examples"),)),
     PagePart("At scale: what the lectures and papers report", scale, "At scale", more=True),
     asking(
-        lambda: lesson.exercises(default_answer(), result_of(recorded.call(desk.RESULT, "orders")) if there else None),
+        lambda: lesson.exercises(default_answer(), result_of(recorded.call(desk.RESULT, "orders"))),
         "prompting.exercise",
         PROSE,
     ),

@@ -23,7 +23,7 @@ FIRST = "opening"  # the part that the page opens with
 def film() -> None:
     """The opening: four models read one sentence."""
     address = "" if tour.running() else tour.address()
-    opening.show(hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), tour=address, door=tour.name())
+    opening.show(hall.names(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), tour=address, door=tour.name())
 
 
 def beginning() -> None:
@@ -39,14 +39,12 @@ def masks() -> None:
     read(seen)
     web.beside(VIEWS["sight"], seen)
     say(PROSE("names"))
-    if not hall.lab.trained():
-        st.info(PROSE("untrained"))
 
 
 def answers() -> None:
     """What each model predicts where the word is hidden."""
     say(PROSE("predictions"))
-    predictions = [hall.answer(name, text, span) for name in hall.shown_models()]
+    predictions = [hall.answer(name, text, span) for name in hall.names()]
     read(predictions)
     web.beside(VIEWS["expects"], predictions)
 
@@ -62,7 +60,7 @@ def elsewhere() -> None:
     compared = tuple(dict.fromkeys((other, *offered))) if hall.holds(word, other) else offered
 
     if other:
-        notice(other, *hall.shown_models())
+        notice(other, *hall.names())
 
     def moves() -> None:
         if not compared:
@@ -70,7 +68,7 @@ def elsewhere() -> None:
             return
         if compared[0] != other:
             st.caption(f"Your sentence does not contain “{plain(word)}”; sentences from stories are shown.")
-        moved = [hall.moved(name, text, span, compared) for name in hall.shown_models()]
+        moved = [hall.moved(name, text, span, compared) for name in hall.names()]
         read(moved)
         web.beside(VIEWS["moves"], moved)
         for name in hall.with_vectors(word)[: -len(moved)]:
@@ -119,7 +117,7 @@ with page.bar:
     )
 span = words[word]
 if not opens:
-    notice(text, *hall.shown_models(), whole=text != lesson.TEXT)
+    notice(text, *hall.names(), whole=text != lesson.TEXT)
 
 if not (opens or tour.running() or present.on()):
     with page.aside:
@@ -134,7 +132,7 @@ page.parts(
     asking(
         lambda: lesson.exercises(
             read([hall.sight(name, text, span) for name in hall.names()]),
-            read([hall.answer(name, text, span) for name in hall.shown_models()]),
+            read([hall.answer(name, text, span) for name in hall.names()]),
         ),
         "start.exercise",
         PROSE,

@@ -11,15 +11,13 @@ import explorer as ex
 from explorer.analysis import architectures
 from explorer.app import streamlit_inside, tour
 from explorer.app.cached import cached
-from explorer.app.call import Call, Expression
+from explorer.app.call import Call
 from explorer.app.controls import model_of, result_of
 from explorer.app.frame import part_in_address
 from explorer.app.lessons import LESSONS
-from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.start import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.microworld import stories
-from explorer.models.store import models
 from explorer.views import theme
 
 READERS, STATIC = ("bert", "gpt2", "bart"), "word2vec"
@@ -32,15 +30,9 @@ def names() -> tuple[str, ...]:
     return (*READERS, "elmo")
 
 
-def shown_models() -> tuple[str, ...]:
-    """Those whose predictions and vectors mean something: the trained ones."""
-    return names() if lab.trained() else READERS
-
-
 def with_vectors(word: str) -> tuple[str, ...]:
     """Those whose vectors mean something, the static model first where it has a vector for the word."""
-    static = (STATIC,) if STATIC in models() and knows(word) else ()
-    return (*static, *shown_models())
+    return (*((STATIC,) if knows(word) else ()), *names())
 
 
 @cached()
@@ -51,24 +43,19 @@ def knows(word: str) -> bool:
     return number is not None and number not in tokenizer.vocabulary.special
 
 
-def model(name: str) -> Expression:
-    """One of them; an ELMo that has learned nothing where no trained one is there."""
-    return lab.elmo() if name == "elmo" else model_of(name)
-
-
 def sight(name: str, text: str, span: Span) -> Call:
     """Who may see whom in one of them."""
-    return Call(ex.analysis.visibility_map, model(name), text, span)
+    return Call(ex.analysis.visibility_map, model_of(name), text, span)
 
 
 def answer(name: str, text: str, span: Span) -> Call:
     """What one of them expects at a word."""
-    return Call(ex.analysis.word_prediction, model(name), text, span)
+    return Call(ex.analysis.word_prediction, model_of(name), text, span)
 
 
 def moved(name: str, text: str, span: Span, others: tuple[str, ...]) -> Call:
     """How far a word's vector moves in one of them."""
-    return Call(ex.analysis.context_shift, model(name), text, span, others)
+    return Call(ex.analysis.context_shift, model_of(name), text, span, others)
 
 
 @lru_cache(maxsize=1)

@@ -49,9 +49,8 @@ def _copied(measured: Any) -> Exercise:
 
 def show_findings() -> None:
     """A card for each study that was recorded."""
-    shown = [finding for finding in FINDINGS if recorded.there(finding.result)]
-    for begin in range(0, len(shown), ACROSS):
-        for column, finding in zip(st.columns(ACROSS), shown[begin : begin + ACROSS], strict=False):
+    for begin in range(0, len(FINDINGS), ACROSS):
+        for column, finding in zip(st.columns(ACROSS), FINDINGS[begin : begin + ACROSS], strict=False):
             with column:
                 _card(finding)
 

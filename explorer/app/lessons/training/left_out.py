@@ -11,11 +11,6 @@ from explorer.app.prose import prose
 NAME = "left-out"
 
 
-def has_left_out() -> bool:
-    """Whether it was measured."""
-    return recorded.there(NAME)
-
-
 def show_left_out() -> None:
     """What is left out, and what becomes of the loss."""
     say(prose("training")("left out"))

@@ -28,9 +28,6 @@ PROSE = prose("training")
 
 def watch() -> None:
     """The curves of a recorded training, after guesses."""
-    if not runs:
-        st.info(PROSE("no records"))
-        return
     folder = runs[name]
     model, steps = read(partial(opened, name)), lab.read_steps(name)
     vocabulary, cost = model.tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
@@ -62,17 +59,16 @@ def data() -> None:
         """The lectures' figures, and this training beside published ones."""
         say(texts.table())
         say(PROSE("data: conclusion"), small=True)
-        if runs:
-            cost = lab.budget(runs[name], lab.read_steps(name)[-1].step)
-            st.subheader("What a training run computes", anchor=False)
-            say(texts.at_scale(cost.weights, cost.pieces))
+        cost = lab.budget(runs[name], lab.read_steps(name)[-1].step)
+        st.subheader("What a training run computes", anchor=False)
+        say(texts.at_scale(cost.weights, cost.pieces))
 
     after_answer(texts.labels_question(), "guess.labels", said)
 
 
 def schedule() -> None:
     """How large a step is."""
-    web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)) if runs else lab.usual_schedule())
+    web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)))
     say(PROSE("optimisers"), small=True)
 
 
@@ -112,24 +108,18 @@ def training_exercises() -> tuple[Exercise, ...]:
 page = LessonPage(PROSE)
 runs, shelf = lab.kept(), lab.shelf()
 with page.beside_title:
-    name = chosen_model(runs, "kept", lab.filmed(runs), label="Training") if runs else ""
+    name = chosen_model(runs, "kept", lab.filmed(runs), label="Training")
 with page.bar:
     text = sentence("A sentence that the snapshots read")
-    if runs:
-        clickable(name, text)
-if runs:
-    notice(text, name)
+    clickable(name, text)
+notice(text, name)
 
 apart: dict[str, Any] = {"more": True, "reads": NOTHING}
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch", reads=MODEL),
-    *((PagePart("What it can do, step by step", probes, "Measures", more=True, reads=MODEL),) if runs else ()),
-    *((PagePart("Scrub through its snapshots", partial(scrub.show_snapshots, name, text), "Snapshots"),) if runs else ()),
-    *(
-        (PagePart("One update, seen", partial(update.show_update, name, text), "One update", reads=update.reads()),)
-        if runs
-        else ()
-    ),
+    PagePart("What it can do, step by step", probes, "Measures", more=True, reads=MODEL),
+    PagePart("Scrub through its snapshots", partial(scrub.show_snapshots, name, text), "Snapshots"),
+    PagePart("One update, seen", partial(update.show_update, name, text), "One update", reads=update.reads()),
     PagePart("Train one in this page", in_page.show_in_page, "In the page", reads=NOTHING),
     PagePart("Train one yourself", partial(live.show_live_training, text), "Train one", reads=live.reads()),
     PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare", reads=NOTHING),
@@ -137,12 +127,12 @@ page.parts(
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
     PagePart("How much text, how many labels?", data, "Data", **apart),
     PagePart("How large is a step?", schedule, "Step size", more=True, reads=MODEL),
-    *((PagePart("How much to mask", rates, **apart),) if recorded.there("rates") else ()),
-    *((PagePart("How much one prediction teaches", signal, "One prediction", **apart),) if recorded.there("signal") else ()),
-    *((PagePart("A part left out", left_out.show_left_out, **apart),) if left_out.has_left_out() else ()),
-    *((PagePart("Larger models", sizes.show_sizes, **apart),) if sizes.has_sizes() else ()),
-    *((PagePart("Smoothed targets", smoothing.show_smoothing, **apart),) if smoothing.has_smoothed_model() else ()),
+    PagePart("How much to mask", rates, **apart),
+    PagePart("How much one prediction teaches", signal, "One prediction", **apart),
+    PagePart("A part left out", left_out.show_left_out, **apart),
+    PagePart("Larger models", sizes.show_sizes, **apart),
+    PagePart("Smoothed targets", smoothing.show_smoothing, **apart),
     PagePart("What each training objective teaches", recorded.abilities, "Objectives", **apart),
     PagePart("From a random start to θ̂", along, "Start to end", more=True),
-    asking(lambda: training_exercises() if runs else (), f"training.exercise.{name}", PROSE),
+    asking(training_exercises, f"training.exercise.{name}", PROSE),
 )

@@ -192,11 +192,6 @@ def schedule_of(folder: Path, step: int) -> Call:
     return Call(ex.training.lr_schedules, planned["schedule"], planned["steps"], planned["warm"], now=step)
 
 
-def usual_schedule() -> Call:
-    """The schedule of most trainings here, where there is no training to follow."""
-    return Call(ex.training.lr_schedules, "cosine", 2000, 0.05, now=100)
-
-
 def can(model: Any, text: str, objective: str | None) -> list[dict[str, str]]:
     """What a model can do, as the rows of a table."""
     shown = abilities(model, text, objective=objective)

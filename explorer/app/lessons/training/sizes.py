@@ -11,11 +11,6 @@ from explorer.app.lessons.training import sizes_questions as lesson
 from explorer.app.prose import prose
 
 
-def has_sizes() -> bool:
-    """Whether rates and losses were measured."""
-    return all(recorded.there(f"{what}-{family}") for what in ("rates", "sizes") for family in lesson.FAMILIES)
-
-
 def show_sizes() -> None:
     """Whether a rate serves another size, and what the larger one learns from the same text."""
     say(prose("training")("sizes"))

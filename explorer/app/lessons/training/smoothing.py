@@ -12,13 +12,7 @@ from explorer.app.glossary import say
 from explorer.app.lessons.training import smoothing_questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.models.store import models
 from explorer.views import VIEWS
-
-
-def has_smoothed_model() -> bool:
-    """Whether the model that was trained with smoothed targets is on the shelf."""
-    return lesson.MODEL in models()
 
 
 def targets(source: str, target: str) -> Call:

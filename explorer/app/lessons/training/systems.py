@@ -116,11 +116,8 @@ def spoken(name: str) -> str:
 
 def show_recorded(result: str, name: str, text: str) -> None:
     """A recorded comparison, whatever the sentence."""
-    if recorded.there(result):
-        recorded.show({result: ""})
-        recorded.again(result, f"ablations {result}")
-    else:
-        st.info(f"Not measured yet. `python -m studies.ablations {result}` does it.")
+    recorded.show({result: ""})
+    recorded.again(result, f"ablations {result}")
 
 
 def idea_call(what: str, name: str, text: str) -> Call:

@@ -20,7 +20,6 @@ from explorer.app.lessons.training import update_questions as lesson
 from explorer.app.prose import prose
 from explorer.models import store
 from explorer.models.model import Model
-from explorer.models.store import models
 from explorer.views import VIEWS
 
 PROSE = prose("training")
@@ -30,15 +29,13 @@ KEY, TOKEN = "update.of", "A Transformer, one token"
 
 def show_update(name: str, text: str) -> None:
     """First a pair of word vectors, where nothing is deep, then a token of the sentence in a Transformer."""
-    ways: dict[str, Callable[[], object]] = {TOKEN: partial(_of_token, name, text)}
-    if "word2vec" in models():
-        ways = {"word2vec, one pair": _of_pair, **ways}
+    ways: dict[str, Callable[[], object]] = {"word2vec, one pair": _of_pair, TOKEN: partial(_of_token, name, text)}
     web.one_of("One update of", ways, KEY)
 
 
 def reads() -> str:
     """What of the bar is read: the sentence and its model by a Transformer alone."""
-    return NOTHING if "word2vec" in models() and st.session_state.get(KEY) != TOKEN else ALL
+    return NOTHING if st.session_state.get(KEY) != TOKEN else ALL
 
 
 def _of_pair() -> None:

@@ -12,11 +12,6 @@ from explorer.views import VIEWS
 NAME = "misled"
 
 
-def has_misled() -> bool:
-    """Whether it was measured."""
-    return recorded.there(NAME)
-
-
 def show_misled() -> None:
     """The question, the bars, and what they say."""
     say(prose("vectors")("misled"))

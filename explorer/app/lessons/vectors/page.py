@@ -104,9 +104,6 @@ def vector_exercises() -> tuple[Exercise, ...]:
 
 
 page = LessonPage(PROSE)
-if not lab.trained():
-    st.warning("There are no trained vectors yet: `python -m studies.recipes word2vec glove` trains and keeps them.")
-    st.stop()
 with page.bar:
     name = chosen_model(lab.shelf(), "vectors", "word2vec", label="Vectors of", box="")
 
@@ -123,6 +120,6 @@ page.parts(
     PagePart("One word in many contexts", similar.show_contexts, "Contexts", reads=NOTHING),
     PagePart("A vector for a sentence", sentences.show_sentences, "Sentences", more=True, reads=NOTHING),
     PagePart("Which method ranks sentences best", sentences.ranking, "Ranking", more=True),
-    *((PagePart("Where shared words mislead", misled.show_misled, "Misled", more=True),) if misled.has_misled() else ()),
+    PagePart("Where shared words mislead", misled.show_misled, "Misled", more=True),
     asking(vector_exercises, "vectors.exercise", PROSE),
 )

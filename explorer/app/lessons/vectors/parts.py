@@ -30,11 +30,6 @@ NAMES, TEXTS, USES = ("word2vec", "glove"), 3000, 40
 READERS = ("elmo", "bert", "gpt2", "roberta", "deberta")  # those whose vectors depend on the context
 
 
-def trained() -> bool:
-    """Whether both models are trained."""
-    return all(name in models() for name in NAMES)
-
-
 def shelf() -> list[str]:
     """Every model on the shelf that has one vector a word, the shipped ones first."""
     own = [name for name, stored in models().items() if stored.about()["preset"] in NAMES]
@@ -131,9 +126,8 @@ def many_contexts() -> None:
     """The vectors of one word in many sentences, layer by layer, in a model of the visitor's choice."""
     say_rest = lead(PROSE("contexts"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        offered = [name for name in READERS if name in models()]
         name = st.segmented_control(
-            "Model", offered, default=offered[0], required=True, key="contexts.model", bind="query-params"
+            "Model", READERS, default=READERS[0], required=True, key="contexts.model", bind="query-params"
         )
         word = st.segmented_control(
             "Word", lesson.AMBIGUOUS, default="bat", required=True, key="contexts.word", bind="query-params"

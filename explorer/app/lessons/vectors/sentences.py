@@ -15,7 +15,6 @@ from explorer.app.lessons.vectors import sentences_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.models.store import models
 from explorer.records import Ranked
 from explorer.training.finetune import sentences
 from explorer.views import VIEWS
@@ -27,15 +26,9 @@ ASKED = (
 )  # fmt: skip
 
 
-def sentence_ways() -> tuple[tuple[str, str], ...]:
-    """The ways whose models can be opened here."""
-    shelf = {*models(), *((NAME,) if recorded.there(f"{sentences.HOME}/model") else ())}
-    return tuple((name, way) for name, way in ASKED if name in shelf)
-
-
 def alike(texts: str) -> Call:
     """The cosine of every two of the lines, by each method."""
-    ways = [(way, Call(ex.training.sentence_bert) if name == NAME else model_of(name)) for name, way in sentence_ways()]
+    ways = [(way, Call(ex.training.sentence_bert) if name == NAME else model_of(name)) for name, way in ASKED]
     return Call(ex.training.likeness, texts.splitlines(), ways)
 
 
@@ -44,9 +37,10 @@ def first() -> Call:
     return alike("\n".join(lesson.TEXTS))
 
 
-def recorded_ranking() -> Ranked | None:
-    """What was measured, if it was."""
-    return result_of(recorded.call(sentences.HOME)) if recorded.there(f"{sentences.HOME}/record.npz") else None
+def recorded_ranking() -> Ranked:
+    """What was measured."""
+    ranked: Ranked = result_of(recorded.call(sentences.HOME))
+    return ranked
 
 
 def show_sentences() -> None:
@@ -59,7 +53,7 @@ def show_sentences() -> None:
         "Your sentences, one on each line", "\n".join(lesson.TEXTS), height=150, key="sentences", bind="query-params"
     )
     record = tried(partial(alike, texts))
-    notice(" ".join(texts.split()), *dict.fromkeys(name for name, _ in sentence_ways() if name != NAME), whole=False)
+    notice(" ".join(texts.split()), *dict.fromkeys(name for name, _ in ASKED if name != NAME), whole=False)
     if record is not None:
         question = lesson.turned_question(result_of(first()))
         web.show(VIEWS["sentence-likeness"], alike(texts), question=(question, "guess.turned"))
@@ -67,15 +61,11 @@ def show_sentences() -> None:
 
 def ranking() -> None:
     """The recorded ranking of the ways."""
-    ranked = recorded_ranking()
-    if ranked is None:
-        st.info("Not measured yet: `python -m studies.sentences` trains Sentence-BERT and compares all methods.")
-        return
 
     def grades() -> None:
         """The pairs behind the table."""
         web.show(VIEWS["sentence-grades"], recorded.call(sentences.HOME))
         recorded.again(sentences.HOME, "sentences")
 
-    question = (lesson.best_question(ranked), "guess.best")
+    question = (lesson.best_question(recorded_ranking()), "guess.best")
     web.show(VIEWS["sentence-ways"], recorded.call(sentences.HOME), question=question, below=grades)

@@ -51,17 +51,15 @@ def _of_labels(record: Ranked) -> str:
     return " " + PROSE("inference labels", mean=mean, low=low, high=high)
 
 
-def exercises(record: Likeness, measured: Ranked | None) -> tuple[Exercise, ...]:
+def exercises(record: Likeness, measured: Ranked) -> tuple[Exercise, ...]:
     """Questions whose answers are read off both records or follow from the numbers given."""
     u, v = np.array([0.6, 0.0, 0.8]), np.array([0.0, 0.6, 0.8])
-    questions = [
+    return (
         PROSE.question("exercise: cosine", float(u @ v)),
         PROSE.question("exercise: loss of a grade", float((u @ v - 1) ** 2)),
         PROSE.question("exercise: weights of W", float(3 * 3 * 64), digits=0),
-    ]
-    if measured is not None:
-        questions.append(_last(measured))
-    return tuple(questions)
+        _last(measured),
+    )
 
 
 def _last(measured: Ranked) -> Exercise:

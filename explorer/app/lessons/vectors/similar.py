@@ -12,7 +12,6 @@ from explorer.app.glossary import say
 from explorer.app.lessons.vectors import parts as lab
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.models.store import models
 from explorer.views import VIEWS
 
 TEXTS, SEED = 60, 11  # stories whose words are searched
@@ -33,8 +32,7 @@ def _similar() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input("Your sentence", SENTENCE, key="similar.text", bind="query-params", width=420)
         word = st.text_input("One of its words", WORD, key="similar.word", bind="query-params", width=240)
-        offered = [name for name in ("bert", "gpt2", "roberta") if name in models()]
-        name = st.selectbox("Model", offered, key="similar.model", bind="query-params", width=190)
+        name = st.selectbox("Model", ("bert", "gpt2", "roberta"), key="similar.model", bind="query-params", width=190)
         last = opened(name).config.layers
         layer = int(st.slider("After layers", 0, last, last, key="similar.layer", bind="query-params", width=240))
     notice(text, name)

@@ -96,8 +96,6 @@ def show_faults(name: str, stream: str) -> None:
 
 def learned() -> None:
     """A fault that no edit makes: what was measured of models that were trained with it."""
-    if not left_out.has_left_out():
-        return
     say(learned_fault(result_of(recorded.call(left_out.NAME))))
     page, address = str(LESSONS["training"].page), {"part": "a-part-left-out"}
     st.page_link(page, label="The training runs without one part", query_params=address, width="content")

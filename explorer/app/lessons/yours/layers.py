@@ -17,7 +17,6 @@ from explorer.app.lessons.yours import layers_questions as lesson
 from explorer.app.lessons.yours.twin import twin_of
 from explorer.app.prose import prose
 from explorer.models.presets import PRESETS
-from explorer.models.store import models
 from explorer.views import VIEWS
 
 PROSE = prose("yours")
@@ -69,4 +68,4 @@ def show_space(names: Sequence[str]) -> None:
 
 def _readers() -> list[str]:
     """The models on the shelf that give each word of a text a state."""
-    return [*attentive(), *(name for name in ("elmo",) if name in models())]
+    return [*attentive(), "elmo"]
