@@ -158,7 +158,7 @@ def model_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
         seconds = _spread(values.get(TRAINED, ()), 0)
         rows.append((name, weights, seconds, first, _spread(values.get(f"{first} (validation)", ())), twin, gap))
     head = ("model", "weights", "seconds", "learned, on held-out text", "", "twin", "largest difference")
-    return table(head, rows) + "\n"
+    return table(head, rows)
 
 
 def card_of_model(models: Path, name: str) -> str:
@@ -177,7 +177,7 @@ def figure_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
         for number, figure in enumerate(wanted):
             cells = [_spread(values.get(f"{figure} ({split})", ())) for split in ("validation", "test")]
             rows.append(("" if number else name, figure, *cells, "" if number else _spread(values.get(TRAINED, ()), 0)))
-    return table(("model", "figure", "validation", "test", "seconds"), rows) + "\n"
+    return table(("model", "figure", "validation", "test", "seconds"), rows)
 
 
 def _spread(values: tuple[float, ...], digits: int = 3) -> str:

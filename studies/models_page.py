@@ -15,12 +15,11 @@ from explorer.models.abilities import ABILITIES, CHANCE, PAIRS, CardAbility, abi
 from explorer.models.card_figures import figures, shipped_figures
 from studies.model_cards import TRAINED, card_of_model, twin_of
 from studies.recipes import RECIPES
-from studies.study import table
+from studies.study import filled, table
 
 SPLITS = ("validation", "test")
 PAGE, README = Path("docs") / "models.md", Path("README.md")
 ASKED = ("bert", "gpt2", "llama")  # in the README, of minimal pairs
-MARKS = "<!-- models -->", "<!-- end -->"
 
 
 HEAD = """# What the shipped models can and cannot do
@@ -145,14 +144,7 @@ def pair_range(name: str) -> str:
     return f"`{name}` " + ", ".join(f"{figure.removeprefix(PAIRS).partition(':')[0]} {values[figure]:.2f}" for figure in ends)
 
 
-def in_readme(text: str) -> str:
-    """The README with these lines between their marks."""
-    before, _, rest = text.partition(f"{MARKS[0]}\n")
-    _, _, after = rest.partition(MARKS[1])
-    return f"{before}{MARKS[0]}\n{in_short()}\n{MARKS[1]}{after}"
-
-
 if __name__ == "__main__":
     PAGE.write_text(page(), "utf-8")
-    README.write_text(in_readme(README.read_text("utf-8")), "utf-8")
+    README.write_text(filled(README.read_text("utf-8"), "models", in_short()), "utf-8")
     print(f"Written: {PAGE}, {README}")

@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,7 +56,6 @@ BEGINS = (
     "predicts worse."
 )
 OFTEN = 50  # a word met so often should be one token
-RESULTS = Path("docs") / "results.md"
 # Of a longer recipe: stories, plain sentences and exchanges, most of them short, so many of like length share a batch.
 LONGER_OPTIONS: dict[str, Any] = {"corpus": "microworld-2.0:240000", "steps": 0, "batch": 64, "by_length": True}
 
@@ -316,18 +316,6 @@ def snapshot_losses(folder: Path) -> dict[int, float]:
     return losses
 
 
-def with_table(text: str, table: str) -> str:
-    """A page in which the table with this heading is replaced.
-
-    >>> with_table("A.\\n| x |\\n| 1 |\\n\\nB.", "| x |\\n| 2 |\\n")
-    'A.\\n| x |\\n| 2 |\\n\\nB.'
-    """
-    before, head, after = text.partition(table.partition("\n")[0] + "\n")
-    lines = after.split("\n")
-    rest = next(n for n, line in enumerate(lines) if not line.startswith("|"))
-    return before + table + "\n".join(lines[rest:]) if head else text
-
-
 def main() -> None:
     """Train what is missing, then ship; or print the table."""
     read = argparse.ArgumentParser(description=__doc__)
@@ -341,11 +329,7 @@ def main() -> None:
     read.add_argument("--table", action="store_true", help="write the tables of docs/results.md from the shipped cards")
     options = read.parse_args()
     if options.table:
-        shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
-        text = RESULTS.read_text("utf-8")
-        for table in (model_cards.model_table(models, shown), model_cards.figure_table(models, shown)):
-            text = with_table(text, table)
-        RESULTS.write_text(text, "utf-8")
+        import_module("studies.results_page").main()  # which reads the recipes
         return
     if options.twins:
         for name in options.names or list(RECIPES):

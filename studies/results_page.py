@@ -1,4 +1,4 @@
-"""The tables of recorded measurements in `docs/results.md`, made of the records.
+"""The tables of `docs/results.md`, made of the cards of the models and of the recorded measurements.
 
 `python -m studies.results_page` writes them again, each between the two comments with its name; a test holds them to the records.
 What has no table of its own on the page comes into the list `others`, so that nothing recorded is missing.
@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from explorer.errors import FileError
+from explorer.models.folders import data_folder
 from explorer.models.results import recorded, result, result_card, results
 from explorer.records import Curve, Curves, LabelCurves, Nearer, TaskTable
-from studies import labels, miniglue, misled
+from studies import labels, miniglue, misled, model_cards
 from studies.again import every
-from studies.study import bracketed, table
+from studies.recipes import RECIPES
+from studies.study import bracketed, filled, table
 
 PAGE = Path("docs") / "results.md"
 FEW = 6  # so many places along the axis are columns; of more, the first and the last are shown
@@ -71,7 +72,10 @@ def other(name: str) -> str:
     return f"{head}\n\n{shown}" if shown else head
 
 
+MODELS, SHOWN = data_folder() / "models", {name: recipe.shown for name, recipe in RECIPES.items()}
 TABLES: dict[str, Callable[[], str]] = {
+    "models": lambda: model_cards.model_table(MODELS, SHOWN),
+    "figures": lambda: model_cards.figure_table(MODELS, SHOWN),
     "left-out": lambda: at_the_end(recorded("left-out", Curves), ".2f"),
     "copying": lambda: by_place(recorded("copying", Curves), ".2f"),
     "tagging": lambda: by_place(recorded("tagging", Curves), ".2f"),
@@ -83,17 +87,18 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
-def filled(page: str) -> str:
+def written(page: str) -> str:
     """The page with every table made again."""
     for name, make in TABLES.items():
-        before, begin, rest = page.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition("\n<!-- end -->")
-        if not begin or not end:
-            raise FileError(f"{PAGE} has no place for the table of {name}: a line <!-- {name} -->, and <!-- end --> after it.")
-        page = f"{before}{begin}{make()}{end}{after}"
+        page = filled(page, name, make())
     return page
 
 
-if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text("utf-8")), "utf-8")
+def main() -> None:
+    """Write the tables again."""
+    PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")
     print(f"{PAGE}: {len(results())} measurements.")
+
+
+if __name__ == "__main__":
+    main()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from explorer.errors import unknown
+from explorer.errors import FileError, unknown
 from explorer.models import results, store
 from explorer.records import Curve, Curves, Record
 from explorer.training.finetune.metrics import interval
@@ -186,6 +186,15 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """
     names = list(head)
     return "\n".join([row(names), "|---" * len(names) + "|", *map(row, rows)])
+
+
+def filled(page: str, name: str, text: str) -> str:
+    """A page with this text between the two comments that hold its place: `<!-- name -->` and `<!-- end -->`."""
+    before, begin, rest = page.partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition("\n<!-- end -->")
+    if not begin or not end:
+        raise FileError(f"The page has no place for {name}: a line <!-- {name} -->, and <!-- end --> after it.")
+    return f"{before}{begin}{text}{end}{after}"
 
 
 def row(cells: Iterable[str]) -> str:

@@ -25,6 +25,7 @@ from explorer.training.checking import measure
 from explorer.training.corpora import COUNTABLE, recorded_corpus
 from explorer.training.steps import steps_of
 from studies import model_cards, models_page, recipes
+from studies.study import filled
 
 ROOT = Path(__file__).parent.parent
 NAMES = list(recipes.RECIPES)
@@ -151,12 +152,6 @@ def test_snapshots_travel_with_their_model(name: str) -> None:
     states = [dict(model.module.named_parameters()) for model in (first, last, whole)]
     assert all(bool((states[1][part] == states[2][part]).all()) for part in states[2])
     assert not all(bool((states[0][part] == states[2][part]).all()) for part in states[2])
-
-
-def test_the_tables_of_the_results_come_from_the_cards() -> None:
-    shown = {name: recipe.shown for name, recipe in recipes.RECIPES.items()}
-    for make_table in (model_cards.model_table, model_cards.figure_table):
-        assert make_table(store.data_folder() / "models", shown) in (ROOT / "docs" / "results.md").read_text("utf-8")
 
 
 def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -294,7 +289,7 @@ def test_abilities_come_the_weakest_first() -> None:
 def test_the_page_of_what_models_can_do_is_made_of_the_cards() -> None:
     assert (ROOT / "docs" / "models.md").read_text("utf-8") == models_page.page()
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert readme == models_page.in_readme(readme) and models_page.in_short().count("\n") == 4
+    assert readme == filled(readme, "models", models_page.in_short()) and models_page.in_short().count("\n") == 4
     text = models_page.ability_table(models_page.CardAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
     card = model_cards.figures((ex.models()["bart"].folder / "CARD.md").read_text("utf-8"))
     assert card["bleu (validation)"][0] > 10 + card["copying the source, bleu (validation)"][0]  # so it is bold

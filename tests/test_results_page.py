@@ -17,7 +17,7 @@ PAGE = Path(__file__).parent.parent / results_page.PAGE
 
 def test_the_page_holds_the_recorded_tables() -> None:
     page = PAGE.read_text("utf-8")
-    assert results_page.filled(page) == page, "write it again: python -m studies.results_page"
+    assert results_page.written(page) == page, "write it again: python -m studies.results_page"
 
 
 def test_a_row_holds_the_numbers_of_its_line() -> None:
@@ -40,5 +40,5 @@ def test_a_line_that_was_not_measured_at_a_place_leaves_it_empty() -> None:
 
 
 def test_a_table_without_a_place_is_named() -> None:
-    with pytest.raises(FileError, match="no place for the table of left-out"):
-        results_page.filled("# What was measured")
+    with pytest.raises(FileError, match="no place for models"):
+        results_page.written("# What was measured")
