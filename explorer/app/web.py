@@ -60,33 +60,19 @@ class Around:
     detail: Callable[[dict[str, Any]], Any] = lambda chosen: None
 
 
-def show(  # noqa: PLR0913  one for each thing that a page may add
-    view: View,
-    what: Any,
-    *,
-    key: str = "",
-    steps: str = "",
-    beside: Callable[[dict[str, Any]], None] | None = None,
-    click: Callable[[dict[str, Any]], None] | None = None,
-    first: tuple[str, ...] | None = None,
-    wide: bool = False,
-    question: Asked | Callable[[], Asked] | None = None,
-    below: Callable[[], object] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    detail: Callable[[dict[str, Any]], Any] = lambda chosen: None,
+def show(
+    view: View, what: Any, *, key: str = "", question: Asked | Callable[[], Asked | None] | None = None, **more: Any
 ) -> None:
-    """Show a view of a record on the page, with what `Around` says.
+    """Show a view of a record on the page, with a question and what else `Around` says.
 
     `what` is the call that makes the record, or several in a tuple: it is run and, with what a visitor takes along, printed.
     `key` distinguishes two uses of one view on a page.
     """
     record = result_of(what)
-    reason = view.fits(record)
-    if reason:
+    around = Around(question=question if callable(question) else lambda: question, **more)
+    if reason := view.fits(record):
         st.info(f"**{view.title}** does not fit here: {reason}")
     else:
-        asks = question if callable(question) else lambda: question
-        around = Around(steps, beside, click, first, wide, asks, below, fixed or {}, detail)
         _shown(view, record, (_named(view, key), what), around)
 
 
