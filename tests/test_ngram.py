@@ -17,7 +17,7 @@ from conftest import LONG, SAMPLED, sample
 import explorer as ex
 from explorer.models import ngram_files
 from explorer.models.counts import SMOOTHINGS
-from explorer.models.ngram import NGram, bits_per_character, perplexity, token_rows, train
+from explorer.models.ngram import NGram, perplexity, token_rows, train
 from explorer.models.transformer import TransformerModel
 from explorer.text.toy import toy_stories as stories
 
@@ -147,18 +147,16 @@ def test_a_longer_context_guesses_new_stories_better(smoothing: str, gpt2: Trans
     assert perplexities[0] < gpt2.tokenizer.vocabulary.size, "even single tokens beat guessing blindly"
 
 
-def test_perplexity_and_bits_are_means_of_the_same_logarithms(four: NGram, split: Split) -> None:
-    _, rows, texts = split
+def test_perplexity_is_of_the_mean_logarithm(four: NGram, split: Split) -> None:
+    _, rows, _ = split
     total = sum(math.log(four.next(row[:i])[row[i]]) for row in rows[:5] for i in range(1, len(row)))
-    pieces, characters = sum(len(row) - 1 for row in rows[:5]), sum(len(text) for text in texts[:5])
+    pieces = sum(len(row) - 1 for row in rows[:5])
     assert four.perplexity(rows[:5]) == pytest.approx(math.exp(-total / pieces), rel=1e-9)
-    assert four.bits_per_character(rows[:5], texts[:5]) == pytest.approx(-total / math.log(2) / characters, rel=1e-9)
 
 
 def test_guessing_blindly_is_as_perplexed_as_there_are_pieces() -> None:
     blind = [np.full(n, -math.log(64)) for n in (3, 1, 0, 5)]
     assert perplexity(blind) == pytest.approx(64)
-    assert bits_per_character(blind, ["abc", "d", "", "efghi"]) == pytest.approx(6), "log₂ 64, one token a character"
 
 
 def test_its_rows_are_about_the_same_pieces_as_a_neural_model_s(four: NGram, gpt2: TransformerModel) -> None:
@@ -260,8 +258,6 @@ def test_what_cannot_be_counted_is_refused_in_words(message: str) -> None:
 def test_what_cannot_be_scored_is_refused_in_words(four: NGram) -> None:
     for call, says in (
         (lambda: four.perplexity([[0], []]), "nothing was predicted"),
-        (lambda: four.bits_per_character([[0, 1]], ["a", "b"]), "1 rows"),
-        (lambda: four.bits_per_character([[0, 1]], [""]), "no characters"),
         (lambda: four.next([four.size]), f"no token {four.size}"),
         (lambda: four.next([0.5]), "whole numbers"),  # type: ignore[list-item]
         (lambda: four.logits(""), "empty"),

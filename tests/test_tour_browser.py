@@ -19,6 +19,11 @@ pytestmark = pytest.mark.browser
 NUMBERS = range(1, len(STEPS) + 1)
 
 
+def on_board(step: TourStep) -> bool:
+    """Whether the picture is the control, too, which may be taller than the window."""
+    return deeds.box(step.done[-1]) == step.picture
+
+
 def still(page: Page) -> None:
     """Wait until the page's script has ended and nothing follows."""
     expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=120_000)
@@ -141,14 +146,14 @@ def test_the_card_covers_nothing_that_it_points_at(
     step = STEPS[number - 1]
     page = at_step(visit, number, width=size[0], height=size[1])
     asked, covered, _ = seen(page, deeds.selector(step.done[0]))
-    assert asked > (0.6 if step.on_board else 0.8) and covered == 0, "what is to be done"
+    assert asked > (0.6 if on_board(step) else 0.8) and covered == 0, "what is to be done"
     before, covered, _ = seen(page, step.pictures)
     assert covered == 0 and title_is_seen(page, step)
     at = page.evaluate(TOP)
     do(page, step)
     expect(card(page)).to_contain_text("Now you know")
     stays, covered, _ = seen(page, deeds.selector(step.done[-1]))
-    assert stays > (0.5 if step.on_board else 0.95) and covered == 0, "what was pressed can be pressed again"
+    assert stays > (0.5 if on_board(step) else 0.95) and covered == 0, "what was pressed can be pressed again"
     verdict = page.locator("[class*=st-key-card-guess] [data-testid=stAlert]")
     if any(deed.startswith("guess.") for deed in step.done):
         expect(verdict.first).to_be_in_viewport(ratio=1)
@@ -170,7 +175,7 @@ def test_on_a_telephone_the_sheet_leaves_what_it_points_at(visit: Visit, number:
     step = STEPS[number - 1]
     page = at_step(visit, number, width=390, height=844)
     asked, covered, _ = seen(page, deeds.selector(step.done[0]))
-    assert (asked > 0.4 if step.on_board else asked > 0.95 and covered == 0) and title_is_seen(page, step)
+    assert (asked > 0.4 if on_board(step) else asked > 0.95 and covered == 0) and title_is_seen(page, step)
     do(page, step)
     expect(card(page)).to_contain_text("Now you know")
     share, _, high = seen(page, step.pictures)

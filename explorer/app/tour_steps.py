@@ -46,11 +46,6 @@ class TourStep:
     chapter: str = FURTHER
 
     @property
-    def on_board(self) -> bool:
-        """Whether the picture is the control, too, which may be taller than the window."""
-        return deeds.box(self.done[-1]) == self.picture
-
-    @property
     def pictures(self) -> str:
         """Where the picture is on the page, whether it is drawn or still waits for an answer."""
         if self.picture == "*":

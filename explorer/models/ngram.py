@@ -92,10 +92,6 @@ class NGram(Summarised):
         """
         return perplexity(self.logp(rows))
 
-    def bits_per_character(self, rows: Rows, texts: Sequence[str]) -> float:
-        """Bits per character of `texts`, where `rows` are their tokens. It can be compared across tokenizers."""
-        return bits_per_character(self.logp(rows), texts)
-
     def next(self, context: Sequence[int] | np.ndarray) -> np.ndarray:
         """The probability [size] of every token to come next after these ids. Only the last order − 1 of them matter."""
         distribution: np.ndarray = self._distributions(self._before(context), 1)[0]
@@ -226,16 +222,6 @@ def token_rows(texts: Iterable[str], tokenizer: Tokenizer) -> list[np.ndarray]:
 def perplexity(logp: Sequence[np.ndarray]) -> float:
     """exp of the mean −log P, over all tokens of all rows together; `logp` may come from any model."""
     return math.exp(-float(_joined(logp).mean()))
-
-
-def bits_per_character(logp: Sequence[np.ndarray], texts: Sequence[str]) -> float:
-    """The sum of −log₂ P over all tokens, the end token too, divided by the number of characters; `logp` from any model."""
-    if isinstance(texts, str) or len(logp) != len(texts):
-        raise TextError(f"There are {len(logp)} rows, so there must be {len(logp)} texts in a list, in the same order.")
-    characters = sum(map(len, texts))
-    if not characters:
-        raise TextError("These texts have no characters. Give the texts that the rows were made from.")
-    return -float(_joined(logp).sum()) / math.log(2) / characters
 
 
 def flattened(rows: Rows, size: int) -> tuple[np.ndarray, np.ndarray]:

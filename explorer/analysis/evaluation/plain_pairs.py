@@ -20,7 +20,6 @@ from explorer.errors.kinds import checked
 from explorer.models.transformer import TransformerModel
 
 FILE = Path(microworld.__file__).with_name("plain_pairs.tsv")
-CHANCE = 0.5
 
 
 @cache

@@ -52,8 +52,3 @@ def shots_in(count: int, backwards: bool, words: Mapping[str, str]) -> tuple[tup
     """The first solved examples; those whose label the visitor did not name are left out."""
     some = tuple(shot for shot in SHOTS[:count] if shot[1] in words)
     return some[::-1] if backwards else some
-
-
-def tokens_of(name: str, text: str) -> Call:
-    """The tokens of a prompt."""
-    return Call(model_of(name).attr("tokens"), text)
