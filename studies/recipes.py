@@ -1,6 +1,6 @@
-"""The shipped models: three seeds of each system by its preset, measured on held-out text; the best is shipped with a card.
+"""The shipped models: some seeds of each by its recipe, measured on held-out text; the best is shipped with a card.
 
-`python -m studies.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
+`python -m studies.recipes` trains in `runs/recipes` what takes minutes, then ships it; with names, only those. `--table` prints the
 tables of docs/results.md from the cards.
 """
 
@@ -72,6 +72,7 @@ class Recipe:
     options: dict[str, Any] = field(default_factory=dict)
     note: str = ""
     size: str = "tiny"
+    longer: bool = False  # whether it takes so long that `python -m studies.making` trains it
     minutes: float = 5.0  # about how long a run takes on two cores
     judged: tuple[str, ...] = ()  # by the mean of these a candidate is compared with what is shipped; else by the first shown
     control_of: str = ""  # the model on whose card its figures are, each after this `label`: a control is not shipped itself
@@ -82,41 +83,25 @@ TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 WAITING = frozenset(TABLES.pop("waiting"))
 
 
-def tabled(entries: dict[str, Any]) -> tuple[dict[str, Recipe], dict[str, Recipe]]:
-    """The recipes of `recipes.toml` by the name of their model: at its first size, and at the size that is shipped; controls only there."""
-    groups: dict[str, list[str]] = entries.pop("groups")
-
-    def recipe(entry: dict[str, Any], usual: Recipe) -> Recipe:
-        """What an entry says, where it says it; a list of figures names groups with a star."""
-        for name in ("shown", "judged"):
-            listed = [groups[figure[1:]] if figure.startswith("*") else [figure] for figure in entry.get(name, ())]
-            entry[name] = tuple(figure for figures in listed for figure in figures) or getattr(usual, name)
-        options = {name: value if value != "" else None for name, value in entry.pop("options", {}).items()}
-        seeds = tuple(entry.pop("seeds", usual.seeds))
-        return replace(usual, **entry, seeds=seeds, options=usual.options | options)
-
-    first, longer = {}, {}
-    for name, entry in entries.items():
-        more = entry.pop("longer", None)
-        first[name] = recipe(entry, Recipe("", ()))
-        if more:
-            usual = replace(first[name], size="mini", seeds=(0,), keep=min(first[name].keep, 4), options=LONGER_OPTIONS)
-            longer[name] = recipe(more, usual)
-    shipped = {name: recipe for name, recipe in first.items() if not recipe.control_of}
-    return shipped, dict(sorted(longer.items(), key=lambda item: -item[1].minutes))
+def recipe_of(entry: dict[str, Any], groups: Mapping[str, list[str]]) -> Recipe:
+    """What an entry of `recipes.toml` says; a list of figures names groups with a star."""
+    usual = Recipe("", (), size="mini", seeds=(0,), options=LONGER_OPTIONS) if entry.get("longer") else Recipe("", ())
+    for name in ("shown", "judged"):
+        listed = [groups[figure[1:]] if figure.startswith("*") else [figure] for figure in entry.get(name, ())]
+        entry[name] = tuple(figure for figures in listed for figure in figures)
+    options = {name: value if value != "" else None for name, value in entry.pop("options", {}).items()}
+    return replace(usual, **entry | {"seeds": tuple(entry.get("seeds", usual.seeds)), "options": usual.options | options})
 
 
-RECIPES, LONGER = tabled(TABLES)
-
-
-def shipping(name: str) -> Recipe:
-    """The recipe at the size that is shipped."""
-    return LONGER.get(name) or RECIPES[name]
+GROUPS = TABLES.pop("groups")
+EVERY = {name: recipe_of(entry, GROUPS) for name, entry in TABLES.items()}
+RECIPES = {name: recipe for name, recipe in EVERY.items() if not recipe.control_of}  # of what is shipped
+LONGER = dict(sorted(((name, recipe) for name, recipe in EVERY.items() if recipe.longer), key=lambda item: -item[1].minutes))
 
 
 def changes(name: str) -> list[str]:
     """In what a shipped model differs from its recipe as it is now."""
-    recipe, folder = shipping(name), store.data_folder() / "models" / name
+    recipe, folder = RECIPES[name], store.data_folder() / "models" / name
     kept = len(run_folder.snapshots(folder))
     return differences(recipe, folder) + ([f"{kept} snapshots, now {recipe.keep}"] if kept != recipe.keep else [])
 
@@ -238,7 +223,7 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     kept = telling(snapshot_losses(folder), recipe.keep)
     begins = BEGINS if only_begins(store.read_tokenizer(folder)) else ""
     choice = {"seed": best, "best": recipe.shown[0], "note": f"{recipe.note} {begins}".strip(), "options": recipe.options}
-    choice |= {"size": recipe.size, "longer": recipe is not RECIPES[name]}
+    choice |= {"size": recipe.size, "longer": recipe.longer}
     card = model_cards.written(name, run_folder.described(folder), choice, by_seed, taken)
     shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
     tell_twin(name)
@@ -337,7 +322,7 @@ def main() -> None:
             tell_words(name)
         return
     torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
-    for name in options.names or list(RECIPES):
+    for name in options.names or [name for name, recipe in RECIPES.items() if not recipe.longer]:
         for seed in RECIPES[name].seeds if options.seeds is None else options.seeds:
             folder = WORKSHOP / f"{name}-{seed}"
             for step in timed(begun(RECIPES[name], seed, folder), folder):

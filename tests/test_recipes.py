@@ -90,7 +90,7 @@ def test_whose_recipe_has_changed_waits_to_be_trained_again() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_says_how_to_make_its_model_again(name: str) -> None:
     """Its command has the settings of its run, and is that of the recipe unless the recipe has changed."""
-    about, recipe = run_folder.described(ex.models()[name].folder), recipes.shipping(name)
+    about, recipe = run_folder.described(ex.models()[name].folder), recipes.RECIPES[name]
     line, *_ = commands(name)
     plan = about["plan"]
     values = {
@@ -141,10 +141,10 @@ def test_a_control_takes_the_place_of_an_older_one() -> None:
     assert both.endswith("\n\nThe end.\n")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if recipes.shipping(name).keep and name not in recipes.WAITING])
+@pytest.mark.parametrize("name", [name for name in NAMES if recipes.RECIPES[name].keep and name not in recipes.WAITING])
 def test_snapshots_travel_with_their_model(name: str) -> None:
     """They open, the last is the model itself, and the steps that are listed name them."""
-    kept, wanted = store.snapshots_of(name), recipes.shipping(name).keep
+    kept, wanted = store.snapshots_of(name), recipes.RECIPES[name].keep
     steps = steps_of(ex.models()[name].folder)
     assert len(kept) == wanted == len({step.snapshot for step in steps} - {None})
     assert [step.step for step in steps if step.snapshot] == list(kept) and kept[-1] == steps[-1].step
@@ -225,7 +225,7 @@ def test_a_card_says_how_many_words_are_cut(name: str) -> None:
     share = sum(words[word] for word in cut) / words.total()
     assert f"cuts {share:.2%} of the {words.total():,} words" in card
     assert f"of the {len(often):,} different ones that occur 50 times or more, {len(often & cut):,}." in card
-    if recipes.shipping(name).size != "tiny":
+    if recipes.RECIPES[name].size != "tiny":
         assert not often & cut
 
 
