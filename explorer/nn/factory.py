@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torch import nn
@@ -15,18 +15,17 @@ from explorer.nn.static import StaticConfig, WordVectors
 from explorer.nn.transformer import Transformer
 
 AnyConfig = Config | ElmoConfig | StaticConfig
+Kind = tuple[type[Config] | type[ElmoConfig] | type[StaticConfig], Callable[[Any], nn.Module], Callable[[Any, int], nn.Module]]
 
 
 def config_from(settings: Mapping[str, Any]) -> AnyConfig:
     """The shape that these settings describe; which settings there are depends on the family."""
-    config: AnyConfig = kind_of(settings.get("family"))[0](**settings)
-    return config
+    return kind_of(settings.get("family"))[0](**settings)
 
 
 def network(shape: AnyConfig) -> nn.Module:
     """A network of this shape."""
-    module: nn.Module = kind_of(shape.family)[1](shape)
-    return module
+    return kind_of(shape.family)[1](shape)
 
 
 def unfilled(shape: AnyConfig) -> nn.Module:
@@ -48,16 +47,15 @@ class _NothingDrawn(TorchFunctionMode):
 
 def initialised(shape: AnyConfig, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
-    module: nn.Module = kind_of(shape.family)[2](network(shape), seed)
-    return module
+    return kind_of(shape.family)[2](network(shape), seed)
 
 
-def kind_of(family: object) -> tuple[Any, Any, Any]:
+def kind_of(family: object) -> Kind:
     """What describes the shape of a family, its network, and what draws the weights of that."""
     return KINDS.get(family if isinstance(family, str) else "", (Config, Transformer, transformer.initialise))
 
 
-KINDS: dict[str, tuple[Any, Any, Any]] = {
+KINDS: dict[str, Kind] = {
     "bilm": (ElmoConfig, BiLM, elmo.initialise),
     "static": (StaticConfig, WordVectors, static.initialise),
 }

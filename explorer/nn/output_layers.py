@@ -95,31 +95,30 @@ class SpanLayer(nn.Module):
         """From states [batch, position, dim]. Spans that reach beyond the last position have scores that nobody may read."""
         by_start, by_end, by_summary = self.classify.weight.chunk(3, dim=1)
         start = torch.relu(self.first(z)) @ by_start.T  # [batch, position, class]
-        end = self.ahead(torch.relu(self.last(z)) @ by_end.T)  # [batch, first, width − 1, class]
+        end = ahead(torch.relu(self.last(z)) @ by_end.T, self.widest)  # [batch, first, width − 1, class]
         summary = self.summed(z) @ by_summary.T
         start = start[:, :, None].expand_as(end)
         return SpanScores(start + end + summary + self.classify.bias, start, end, summary)
 
-    def ahead(self, x: Tensor) -> Tensor:
-        """What stands 0, 1, 2 … places further on: from [batch, position, …] to [batch, position, place, …], zeros at the end."""
-        padded = torch.cat((x, x.new_zeros(x.shape[0], self.widest - 1, x.shape[2])), dim=1)
-        return torch.stack([padded[:, n : n + x.shape[1]] for n in range(self.widest)], dim=2)
-
     def summed(self, z: Tensor) -> Tensor:
         """g of every span [batch, first, width − 1, dim]."""
-        inside = self.ahead(z)
+        inside = ahead(z, self.widest)
         if self.weigh is None:
             return inside.cumsum(2) / torch.arange(1, self.widest + 1, device=z.device)[:, None]
-        scores = self.ahead(self.weigh(z))
+        scores = ahead(self.weigh(z), self.widest)
         weights = (scores - scores.amax(2, keepdim=True)).exp()
         return (weights * inside).cumsum(2) / weights.cumsum(2)
 
 
+def ahead(x: Tensor, many: int) -> Tensor:
+    """What stands 0, 1, 2 … places further on: from [batch, position, …] to [batch, position, place, …], zeros at the end."""
+    padded = torch.cat((x, x.new_zeros(len(x), many - 1, *x.shape[2:])), dim=1)
+    return torch.stack([padded[:, n : n + x.shape[1]] for n in range(many)], dim=2)
+
+
 def legal(inside: Tensor, widest: int) -> Tensor:
     """Which spans hold only tokens of the text: from [batch, position] to [batch, first, width − 1]."""
-    padded = torch.cat((inside, inside.new_zeros(len(inside), widest - 1)), dim=1)
-    spans = torch.stack([padded[:, n : n + inside.shape[1]] for n in range(widest)], dim=2)
-    return spans.cumprod(2).bool()
+    return ahead(inside, widest).cumprod(2).bool()
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,7 @@ def _run(  # noqa: PLR0913
     checks = Checks(source, plan.objective, examples, plan.strategy, teacher)
     run = Run(model, examples, plan, folder, checks, teacher)
     run.log = log
-    run = _with_report(run, source)
-    run.report += "" if source.user_texts is None else _without_pairs(examples, plan)
+    run.report = source.report() + ("" if source.user_texts is None else _without_pairs(examples, plan))
     return run
 
 
@@ -140,12 +139,6 @@ def _without_pairs(examples: Sequence[Any], plan: Plan) -> str:
         f" {pairs:,} of {len(examples):,} texts have a second sentence: next-sentence prediction needs it, and learns to give one answer "
         "to every pair. Give longer texts, or leave it out with objective='mlm'."
     )
-
-
-def _with_report(run: Any, corpus: Corpus) -> Any:
-    """The run, which says what was read."""
-    run.report = corpus.report()
-    return run
 
 
 def _source(corpus: Any, options: dict[str, Any], folder: str | Path | None) -> Corpus:
@@ -231,7 +224,9 @@ def fit_ngram(
     with during("Tokenizing the texts"):
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, tokenizer)]
     plan = CountingPlan(seed=seed, corpus=corpus.plan() | {"stories": len(rows)}, **renamed)
-    return _with_report(CountingRun(rows, tokenizer, plan, folder, Checks(corpus, "counting")), corpus)
+    run = CountingRun(rows, tokenizer, plan, folder, Checks(corpus, "counting"))
+    run.report = corpus.report()
+    return run
 
 
 def _examples(corpus: Corpus, model: TrainableModel, objective: Objective, *, packing: bool) -> Sequence[Any]:
