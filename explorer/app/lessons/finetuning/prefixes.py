@@ -22,7 +22,7 @@ from explorer.models.store import models
 PROSE = prose("finetuning")
 
 NAME, MOST = "t5-tasks", 40  # the model, and how many tokens an answer has at most
-TEXT = "Clara was happy because her friend found the key."
+TEXT = "Clara was happy because her brother found the key."
 
 
 def written(text: str, task: str) -> CallPart:
