@@ -102,7 +102,7 @@ def test_the_prefix_alone_decides_what_is_done() -> None:
 def test_the_figures_of_the_card_are_measured_again() -> None:
     model = ex.load("t5-tasks", device="cpu")
     assert isinstance(model, TransformerModel)
-    texts = corpus_of("tasks-as-text:80000").held(500, "validation")
+    texts = corpus_of("tasks-as-text-2.0:160000").held(500, "validation")
     ask = as_text.by_task(EvalContext(texts, model.tokenizer, "translation", model.longest))
     assert ask is not None
     actual, card = ask(model).metrics, shipped_figures(ex.models()["t5-tasks"].folder, "validation")
