@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
-from explorer.errors import check_whole, unknown
+from explorer.errors import unknown
 from explorer.errors.kinds import checked
-from explorer.microworld.grammar.plain import PlainText, combinations, hidden, plain_texts, spelled
+from explorer.microworld.grammar.plain import PlainText, check_drawn, combinations, hidden, plain_texts, spelled
 from explorer.microworld.grammar.tree import Lexeme, Phrase, Sentence, nodes
 from explorer.microworld.grammar.words import feminines
-from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.versions import TRANSLATED, check_made
 
 STRANDS = ("plain", "plain", "plain", "exchange")  # how often each is translated
@@ -45,11 +44,9 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = TRANSLA
     (<class 'str'>, <class 'str'>)
     """
     check_made(f"english-french-{version}")
-    for what, given, known in (("split", split, SPLITS), ("version of the pairs", version, (TRANSLATED,))):
-        if given not in known:
-            raise unknown(what, given, known)
-    for name, number in (("count", count), ("seed", seed)):
-        check_whole(name, number, 0)
+    if version != TRANSLATED:
+        raise unknown("version of the pairs", version, (TRANSLATED,))
+    check_drawn(count, seed, split)
     sources = {strand: plain_texts(10**12, seed, split, strand=strand) for strand in set(STRANDS)}
     for strand in cycle(STRANDS):
         if not count:

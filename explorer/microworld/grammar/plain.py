@@ -139,6 +139,14 @@ def _of_lecture(sentence: str) -> bool:
     return any(first in words and second in words for first, second in LECTURE)
 
 
+def check_drawn(count: int, seed: int, split: str) -> None:
+    """Refuse a number of texts, a seed or a split that nothing can be drawn with."""
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    for name, value in (("count", count), ("seed", seed)):
+        check_whole(name, value, 0)
+
+
 def plain_texts(count: int, seed: int, split: str = "train", *, strand: str = "plain") -> Iterator[PlainText]:
     """`count` texts of one strand and split, the same for the same seed everywhere.
 
@@ -146,12 +154,9 @@ def plain_texts(count: int, seed: int, split: str = "train", *, strand: str = "p
     >>> all(sentence[-1] in ".?!" for sentence in text.sentences)
     True
     """
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    check_drawn(count, seed, split)
     if strand not in STRANDS:
         raise unknown("strand", strand, STRANDS)
-    for name, value in (("count", count), ("seed", seed)):
-        check_whole(name, value, 0)
     number = 0
     while count:
         draw = Draw(f"{strand} {split} {seed} {number}", split)
