@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from functools import cache
+from itertools import islice
 
 import pytest
 from conftest import LONG
 from test_plain_world import WORDS
 
+from explorer.errors import ChoiceError
 from explorer.microworld.grammar import words
 from explorer.microworld.grammar.conjugation import conjugate
 from explorer.microworld.grammar.english import english
 from explorer.microworld.grammar.frames import PREPOSITIONS
 from explorer.microworld.grammar.french import french
 from explorer.microworld.grammar.pairing import Pair, aligned, pairs
-from explorer.microworld.grammar.plain import spelled
+from explorer.microworld.grammar.plain import hidden, spelled
 from explorer.microworld.grammar.tree import (
     NP,
     Addressed,
@@ -440,3 +445,42 @@ def test_conjugation(line: str) -> None:
     match = conjugate(infinitive)
     assert " ".join(match.present) == present
     assert (match.imparfait[0], match.future[0], match.participle) == (past, future, participle)
+
+
+def test_the_same_seed_gives_the_same_pairs_in_every_process() -> None:
+    shown = "[(p.english, p.french, p.alignment) for p in pairs(100, 5)]"
+    command = [sys.executable, "-c", f"from explorer.microworld.grammar.pairing import pairs; print({shown})"]
+    for seed in ("0", "4321"):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
+        printed = subprocess.run(command, env=env, capture_output=True, encoding="utf-8", check=True).stdout
+        assert printed == f"{[(p.english, p.french, p.alignment) for p in pairs(100, 5)]}\n"
+    assert [p.english for p in pairs(50, 6)] != [p.english for p in pairs(50, 5)]
+    assert list(pairs(20, 5)) == list(islice(pairs(100, 5), 20))
+
+
+@LONG
+def test_splits_share_no_text_and_training_meets_no_hidden_combination() -> None:
+    train, validation, test = drawn(), drawn("validation", 1500), drawn("test", 1500)
+    texts = [{p.english for p in part} for part in (train, validation, test)]
+    assert not texts[0] & texts[1] and not texts[0] & texts[2] and not texts[1] & texts[2]
+    assert not any(p.unmet for p in train)
+    unmet = {c for p in validation + test for c in p.unmet}
+    assert len(unmet) > 100 and all(hidden(c) for c in unmet)
+
+
+@LONG
+def test_one_english_text_has_one_translation() -> None:
+    met: dict[str, str] = {}
+    for pair in (*drawn(), *drawn("test", 1500)):
+        assert met.setdefault(pair.english, pair.french) == pair.french
+
+
+def test_a_wrong_split_count_or_version_is_explained() -> None:
+    for call, message in (
+        (lambda: next(pairs(1, 0, "dev")), "train, validation, test"),
+        (lambda: next(pairs(-1, 0)), "count=-1"),
+        (lambda: next(pairs(1, "a")), "seed='a'"),  # type: ignore[arg-type]
+        (lambda: next(pairs(1, 0, version="9")), "Choose one of: 2.0"),
+    ):
+        with pytest.raises(ChoiceError, match=message):
+            call()
