@@ -15,9 +15,9 @@ from explorer.errors import ChoiceError, unknown
 VERSION = "1.0"
 FORMER = {  # corpora that are no longer made, and what trains again
     "microworld-1.1": "explorer fit bert --corpus microworld-2.0",
-    "english-french-1.0": "explorer fit transformer --corpus english-french-2.0",
-    "english-french-1.1": "explorer fit transformer --corpus english-french-2.0",
-    "tasks-as-text-1.0": "explorer fit t5 --corpus tasks-as-text-2.0 --set objective=translation",
+    "english-french-1.0": "explorer fit transformer --corpus english-french-2.1",
+    "english-french-1.1": "explorer fit transformer --corpus english-french-2.1",
+    "tasks-as-text-1.0": "explorer fit t5 --corpus tasks-as-text-2.1 --set objective=translation",
 }
 
 
@@ -37,7 +37,7 @@ class World:
 
 
 MIXED = World("2.0", (1, 12), apart=True, strands=("stories", "plain", "stories", "exchange", "plain"))
-TRANSLATED = MIXED.version  # whose texts are said in French, too
+TRANSLATED = "2.1"  # of what is said in French, too: the plain texts of 2.0, and what visitors type first
 WORLDS = {world.version: world for world in (World("1.0"), MIXED)}
 
 

@@ -21,7 +21,7 @@ from explorer.errors import ChoiceError, TextError, is_many, many, repeated, unk
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
-from explorer.microworld.grammar.pairing import pairs
+from explorer.microworld.grammar.pairing import STRANDS, pairs
 from explorer.microworld.versions import TRANSLATED, check_made
 from explorer.text import toy
 from explorer.text.corpora import ENDINGS, HUB, documents_of, parts
@@ -37,13 +37,13 @@ from explorer.text.toy import toy_stories
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
 STORIES, TRANSLATIONS, TOYS = 40_000, 100_000, 20_000  # so many texts where no number is asked for
+FRENCH, TASKS = "english-french", "tasks-as-text"
 USUAL = {
     "microworld": microworld.VERSION,
-    "english-french": TRANSLATED,
-    "tasks-as-text": TRANSLATED,
+    FRENCH: TRANSLATED,
+    TASKS: TRANSLATED,
 }  # the version of a name without one
 FIRST = "1.0"  # the version of the microworld that plans and cards do not name
-FRENCH, TASKS = f"english-french-{TRANSLATED}", f"tasks-as-text-{TRANSLATED}"
 MORE = 2  # so many times as many questions are made as are asked, where some may be known
 SEEDS = {"validation": 3, "test": 2}  # of what has no splits of its own; 1 is that of the texts to learn from
 MOST, LONGEST = 200_000_000, 1 << 20  # letters: of all texts in memory, and of one that is cut into tokens at once
@@ -345,20 +345,20 @@ def repeated_words(count: int, seed: int) -> list[list[str]]:
     return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]
 
 
-def _french(count: int = TRANSLATIONS) -> Corpus:
+def _french(count: int = TRANSLATIONS, version: str = TRANSLATED) -> Corpus:
     def held(count: int, split: str) -> EvalData:
-        gold = list(pairs(count, 1, split))
+        gold = list(pairs(count, 1, split, version=version))
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
     def make() -> list[Translation]:
-        every = with_progress(pairs(count, 1), "Generating translations", count)
+        every = with_progress(pairs(count, 1, version=version), "Generating translations", count)
         return [Translation(pair.english, pair.french) for pair in every]
 
-    texts, mark = _generated(f"translations {TRANSLATED}", count, make)
-    return Corpus(FRENCH, texts, held, mark=mark)
+    texts, mark = _generated(f"translations {version}", count, make)
+    return Corpus(f"{FRENCH}-{version}", texts, held, mark=mark)
 
 
-def _tasks(count: int = TRANSLATIONS) -> Corpus:
+def _tasks(count: int = TRANSLATIONS, version: str = TRANSLATED) -> Corpus:
     """Four tasks as text from text, each named by a prefix. A held-out question is none that is learned from: sentences are short, and
     some come up again."""
 
@@ -367,20 +367,25 @@ def _tasks(count: int = TRANSLATIONS) -> Corpus:
         return frozenset(text[0] for text in texts)
 
     def asked(count: int, split: str) -> list[Translation]:
-        new = (question for question in tasks_as_text(MORE * count, 1, split) if question.source not in learned())
+        new = (
+            question for question in tasks_as_text(MORE * count, 1, split, version=version) if question.source not in learned()
+        )
         return [Translation(question.source, question.target) for question in islice(new, count)]
 
     def make() -> list[Translation]:
-        every = with_progress(tasks_as_text(count, 1), "Generating tasks as text", count)
+        every = with_progress(tasks_as_text(count, 1, version=version), "Generating tasks as text", count)
         return [Translation(question.source, question.target) for question in every]
 
-    texts, mark = _generated(TASKS, count, make)
-    return Corpus(TASKS, texts, lambda count, split: EvalData(asked(count, split)), mark=mark)
+    name = f"{TASKS}-{version}"
+    texts, mark = _generated(name, count, make)
+    return Corpus(name, texts, lambda count, split: EvalData(asked(count, split)), mark=mark)
 
 
-WORLDS = {f"microworld-{version}": partial(_microworld, version=version) for version in microworld.WORLDS}
+VERSIONED: dict[str, tuple[Callable[..., Corpus], Iterable[str]]] = {
+    "microworld": (_microworld, microworld.WORLDS), FRENCH: (_french, STRANDS), TASKS: (_tasks, STRANDS),
+}  # fmt: skip
 COUNTABLE: dict[str, Callable[..., Corpus]] = {
-    "toy": _toy, "microworld": _microworld, "english-french": _french, "tasks-as-text": _tasks, **WORLDS,
-    FRENCH: _french, TASKS: _tasks,
+    "toy": _toy, **{name: make for name, (make, _) in VERSIONED.items()},
+    **{f"{name}-{version}": partial(make, version=version) for name, (make, every) in VERSIONED.items() for version in every},
 }  # fmt: skip
 CORPORA: dict[str, Callable[[], Corpus]] = {"microworld+repeats": _repeats, **COUNTABLE}

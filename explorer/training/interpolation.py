@@ -20,7 +20,7 @@ from explorer.microworld import WORLDS
 from explorer.microworld import stories as microworld
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.excerpts import MOST
-from explorer.microworld.grammar.pairing import pairs
+from explorer.microworld.grammar.pairing import STRANDS, pairs
 from explorer.microworld.versions import check_made
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.presets import preset
@@ -153,14 +153,18 @@ def _stories(count: int, version: str) -> Texts:
     return list(microworld(count, 2, "test", version=version))
 
 
-def _translations(count: int) -> Texts:
-    return [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test")]
+def _translations(count: int, version: str) -> Texts:
+    return [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test", version=version)]
+
+
+def _questions(count: int, version: str) -> Texts:
+    return [Translation(asked.source, asked.target) for asked in tasks_as_text(count, 2, "test", version=version)]
 
 
 FRESH: dict[str, Callable[[int], Texts]] = {
     "toy": lambda count: list(toy(count, 2)),
     "microworld+repeats": lambda count: list(repeated_words(count, 2)),
-    FRENCH: _translations,
-    TASKS: lambda count: [Translation(question.source, question.target) for question in tasks_as_text(count, 2, "test")],
     **{f"microworld-{version}": partial(_stories, version=version) for version in WORLDS},
+    **{f"{FRENCH}-{version}": partial(_translations, version=version) for version in STRANDS},
+    **{f"{TASKS}-{version}": partial(_questions, version=version) for version in STRANDS},
 }

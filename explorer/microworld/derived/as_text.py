@@ -9,6 +9,7 @@ from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.questions import summaries
 from explorer.microworld.grammar.pairing import pairs
 from explorer.microworld.labels import labelled_scripts
+from explorer.microworld.versions import TRANSLATED
 
 PREFIXES = {
     "translation": "translate English to French: ",
@@ -29,14 +30,14 @@ class TextTask:
     target: str
 
 
-def tasks_as_text(count: int, seed: int, split: str = "train") -> Iterator[TextTask]:
-    """`count` questions, of the four tasks in turn.
+def tasks_as_text(count: int, seed: int, split: str = "train", *, version: str = TRANSLATED) -> Iterator[TextTask]:
+    """`count` questions, of the four tasks in turn; the translations are those of a version.
 
     >>> [one.source.split(":")[0] for one in tasks_as_text(4, seed=1)]
     ['translate English to French', 'cola sentence', 'sentiment', 'summarize']
     """
     answered = {
-        "translation": ((pair.english, pair.french) for pair in pairs(ENDLESS, seed, split)),
+        "translation": ((pair.english, pair.french) for pair in pairs(ENDLESS, seed, split, version=version)),
         "acceptability": (
             (example.text, "acceptable" if example.good else "not acceptable") for example in judged(ENDLESS, seed, split)
         ),

@@ -12,7 +12,7 @@ MINE = (("mon", "ma", "mes"), ("ton", "ta", "tes"), ("son", "sa", "ses"))
 OURS = (("notre", "nos"), ("votre", "vos"), ("leur", "leurs"))
 NUMBERS = {
     "one": "un", "two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six", "seven": "sept", "eight": "huit",
-    "nine": "neuf", "ten": "dix", "twelve": "douze", "twenty": "vingt", "thirty": "trente", "fifty": "cinquante",
+    "nine": "neuf", "ten": "dix", "eleven": "onze", "twelve": "douze", "twenty": "vingt", "thirty": "trente", "fifty": "cinquante",
 }  # fmt: skip
 AMOUNTS = {
     "many": "beaucoup de", "a lot of": "beaucoup de", "much": "beaucoup de", "too many": "trop de", "too much": "trop de",

@@ -100,6 +100,8 @@ class Naming:
             node = node._replace(plural=not node.noun.mass)
         if slot.adjective:
             node = node._replace(adjectives=(self.draw.quality(node._replace(adjectives=()), slot.adjective),))
+        elif self.plain and slot.determiner:
+            node = node._replace(adjectives=())
         if not slot.determiner:
             return node
         if slot.determiner.endswith("'s") or slot.determiner in ("my", "your", "our"):
@@ -117,7 +119,7 @@ class Naming:
         plural = (
             False if node.noun.mass or single else many or "pair" in node.noun.kinds or (node.plural and name not in ("the",))
         )
-        if slot.determiner == "bare" or self.plain:
+        if slot.determiner == "bare":
             node = node._replace(adjectives=node.adjectives if slot.adjective else ())
         if slot.determiner == "bare" and not node.noun.mass and not {"sport", "subject", "meal"} & set(node.noun.kinds):
             plural = True

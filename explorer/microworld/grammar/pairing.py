@@ -8,12 +8,23 @@ from typing import NamedTuple
 
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
-from explorer.microworld.grammar.plain import PlainText, check_drawn, combinations, hidden, plain_texts, spelled
+from explorer.microworld.grammar.english import english
+from explorer.microworld.grammar.plain import (
+    EVERYDAY,
+    PlainText,
+    check_drawn,
+    combinations,
+    hidden,
+    is_of_pairs,
+    plain_texts,
+    spelled,
+)  # fmt: skip
 from explorer.microworld.grammar.tree import Lexeme, Phrase, Sentence, nodes
 from explorer.microworld.grammar.words import feminines
 from explorer.microworld.versions import TRANSLATED, check_made
 
-STRANDS = ("plain", "plain", "plain", "exchange")  # how often each is translated
+FIRST = ("plain", "plain", "plain", "exchange")  # how often each is translated
+STRANDS = {"2.0": FIRST, TRANSLATED: (*FIRST * 3, *FIRST[:-1], EVERYDAY)}
 LONGEST = 3  # sentences of a text that is translated
 
 
@@ -34,9 +45,9 @@ class Pair(NamedTuple):
 @checked
 def pairs(count: int, seed: int, split: str = "train", *, version: str = TRANSLATED) -> Iterator[Pair]:
     """`count` texts of a split in English and French, the same for the same seed everywhere: the plain texts of the world, without those
-    whose French says more than their English.
+    whose French says more than their English. Version 2.1 adds what visitors type first, which 2.0 kept out of training.
 
-    A text belongs to one split only, whatever the seed. One combination in fourteen of adjective and noun, and of verb and object, is
+    A text belongs to one split only, whatever the seed. One combination in thirty of adjective and noun, and of verb and object, is
     never met in `train`, so validation and test also ask for new combinations of known words.
 
     >>> pair = next(ex.microworld.pairs(1, seed=3))
@@ -44,14 +55,17 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = TRANSLA
     (<class 'str'>, <class 'str'>)
     """
     check_made(f"english-french-{version}")
-    if version != TRANSLATED:
-        raise unknown("version of the pairs", version, (TRANSLATED,))
+    if version not in STRANDS:
+        raise unknown("version of the pairs", version, STRANDS)
     check_drawn(count, seed, split)
-    sources = {strand: plain_texts(10**12, seed, split, strand=strand) for strand in set(STRANDS)}
-    for strand in cycle(STRANDS):
+    strands = STRANDS[version] if split == "train" else FIRST
+    sources = {strand: plain_texts(10**12, seed, split, strand=strand) for strand in set(strands)}
+    for strand in cycle(strands):
         if not count:
             return
         text = next(sources[strand])
+        if version == TRANSLATED and split != "train" and is_of_pairs([spelled(english(tree)) for tree in text.trees]):
+            continue  # it is said in training, among what visitors type
         if len(text.trees) <= LONGEST and not leaves_gender_open(text.trees, text.english):
             count -= 1
             yield pair_of(text)

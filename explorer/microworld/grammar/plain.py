@@ -13,7 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from zlib import crc32
 
-from explorer.errors import check_whole, unknown
+from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.microworld.apart import LECTURE, WORLD, keeps, partners
 from explorer.microworld.grammar.contracting import contracted, long_forms
 from explorer.microworld.grammar.drawing import Draw
@@ -26,7 +26,8 @@ from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.telling import HELD_OUT
 
 PAIRS = Path(__file__).parent.parent / "plain_pairs.tsv"
-STRANDS = ("plain", "exchange")
+EVERYDAY = "everyday"  # what visitors type first
+STRANDS = ("plain", "exchange", EVERYDAY)
 CHAINED = 0.3  # the share of plain texts whose sentences are several frames about the same person
 SHORT, CURLY = 0.5, 0.2  # the shares of texts with short forms, and of those with a curly apostrophe
 HIDDEN = 30  # one combination in so many is never met in training
@@ -121,14 +122,22 @@ def _of_pairs() -> frozenset[str]:
     return frozenset(long_forms(cell) for line in lines if line[:1] not in ("", "#") for cell in line.split("\t")[1:])
 
 
-def home(sentences: Sequence[str], trees: Sequence[Sentence]) -> str:
+def is_of_pairs(sentences: Sequence[str]) -> bool:
+    """Whether a text, without short forms, holds a sentence of a plain pair."""
+    return not _of_pairs().isdisjoint(sentences)
+
+
+def home(sentences: Sequence[str], trees: Sequence[Sentence], strand: str = "plain") -> str:
     """Which split a text belongs to, by its letters.
 
-    It is never train where it holds a hidden combination, words that are kept apart, or a sentence of a lecture or a plain pair.
+    It is never train where it holds a hidden combination, words that are kept apart, or a sentence of a lecture or a plain pair. What
+    visitors type first is always read in training.
     """
+    if strand == EVERYDAY:
+        return "train"
     number = crc32(" ".join(sentences).encode())
     unmet = any(hidden(pair) for tree in trees for pair in combinations(tree))
-    kept = not HELD_OUT.isdisjoint(sentences) or not _of_pairs().isdisjoint(sentences)
+    kept = not HELD_OUT.isdisjoint(sentences) or is_of_pairs(sentences)
     if unmet or kept or any(_of_lecture(sentence) for sentence in sentences) or not keeps(list(sentences), partners(WORLD)):
         return SPLITS[1 + number % 2]
     return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
@@ -157,6 +166,8 @@ def plain_texts(count: int, seed: int, split: str = "train", *, strand: str = "p
     check_drawn(count, seed, split)
     if strand not in STRANDS:
         raise unknown("strand", strand, STRANDS)
+    if strand == EVERYDAY and split != "train":
+        raise ChoiceError(f"What visitors type first is all in training: there is none of it in {split}.")
     number = 0
     while count:
         draw = Draw(f"{strand} {split} {seed} {number}", split)
@@ -164,7 +175,7 @@ def plain_texts(count: int, seed: int, split: str = "train", *, strand: str = "p
         frame, trees, parts = compose(draw, strand)
         spoken = [english(tree) for tree in trees]
         short, curly = draw.maybe(SHORT), draw.maybe(CURLY)
-        if home([spelled(sentence) for sentence in spoken], trees) == split:
+        if home([spelled(sentence) for sentence in spoken], trees, strand) == split:
             count -= 1
             words = tuple(tuple(contracted(sentence, curly) if short else sentence) for sentence in spoken)
             yield PlainText(frame, strand, tuple(trees), words, tuple(parts))

@@ -59,7 +59,7 @@ class Speaker(Clauses):
             text = text.replace("A:person", "A", 1)
         self.scene.verbs, self.scene.adjectives, self.number = [], [], 0
         text = settle(text, self.draw)
-        self._fact_text, self.plain = frame.text, frame.name.startswith("facts")
+        self._fact_text, self.plain = frame.text, frame.name.startswith("facts") or frame.strand == "everyday"
         self.draw.familiar = ", N:name" in text
         return [self.sentence(plan) for plan in plans(text)]
 

@@ -10,7 +10,7 @@ from explorer.microworld.grammar.tree import Lexeme, spread
 from explorer.microworld.grammar.words import Adverb
 
 NUMBERS = frozenset(
-    ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "fifty"]
+    ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "thirty", "fifty"]
 )
 CLOSED = {
     "DET": "the a an this that these those every some any no all each which another both many much several few",
