@@ -37,7 +37,7 @@ def test_the_same_seed_gives_the_same_texts_in_every_process() -> None:
             subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, encoding="utf-8", check=True).stdout
             == mine
         )
-    for strand in ("plain", "exchange"):
+    for strand in COUNTS:
         first = [text.sentences for text in plain_texts(20, 5, strand=strand)]
         assert first == [text.sentences for text in islice(plain_texts(300, 5, strand=strand), 20)]
         assert first != [text.sentences for text in plain_texts(20, 6, strand=strand)]
@@ -52,7 +52,7 @@ def test_the_strands_take_turns_and_labels_belong_to_the_texts() -> None:
 @cache
 def by_split() -> dict[str, tuple[PlainText, ...]]:
     held_out = {split: (*drawn("plain", split, 500), *drawn("exchange", split, 200)) for split in ("validation", "test")}
-    return {"train": (*drawn("plain"), *drawn("exchange")), **held_out}
+    return {"train": tuple(text for strand in COUNTS for text in drawn(strand)), **held_out}
 
 
 @LONG
@@ -96,8 +96,7 @@ def rows(*tables: str) -> Iterator[str]:
 @LONG
 def test_few_texts_are_alike() -> None:
     """Texts that are the same, and those that differ in one word only: among all, and of the test against training."""
-    train = [straight(text) for text in by_split()["train"]]
-    plain = train[: COUNTS["plain"]]
+    plain = [straight(text) for text in drawn("plain")]
     assert len(set(plain)) > 0.9 * len(plain)
     near: Counter[tuple[str, ...]] = Counter()
     for text in set(plain):
@@ -177,7 +176,8 @@ def test_a_faulty_frame_is_refused_with_its_line(
 def test_a_wrong_split_strand_or_count_is_explained() -> None:
     for call, message in (
         (lambda: next(plain_texts(1, 0, "dev")), "train, validation, test"),
-        (lambda: next(plain_texts(1, 0, strand="poem")), "plain, exchange"),
+        (lambda: next(plain_texts(1, 0, strand="poem")), "plain, exchange, everyday"),
+        (lambda: next(plain_texts(1, 0, "test", strand="everyday")), "all in training: there is none of it in test"),
         (lambda: next(plain_texts(-1, 0)), "count=-1"),
         (lambda: next(plain_texts(1, "a")), "seed='a'"),  # type: ignore[arg-type]
     ):
@@ -191,7 +191,7 @@ def test_plain_pairs_differ_in_few_words_that_are_known() -> None:
     assert sum(count >= 20 for count in kinds.values()) >= 10 and len({pair[1:] for pair in plain_pairs()}) == len(
         plain_pairs()
     )
-    read = {word for strand in ("plain", "exchange") for text in drawn(strand)
+    read = {word for strand in COUNTS for text in drawn(strand)
             for word in WORDS.findall(" ".join(text.sentences).lower())}  # fmt: skip
     read |= {form for a in words.adjectives() for form in (a.more, a.most)}
     unknown = {}

@@ -24,7 +24,9 @@ from explorer.microworld.grammar.speaking import Speaker
 WORDS = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 
 
-COUNTS = {"plain": 12_000, "exchange": 8_000} if ALL else {"plain": 4_000, "exchange": 3_000}  # texts of training
+COUNTS = {"everyday": 1_000} | (
+    {"plain": 12_000, "exchange": 8_000} if ALL else {"plain": 4_000, "exchange": 3_000}
+)  # of training
 PART = 1 if ALL else 0.5  # of what full texts hold, where a rule has to apply
 FEW = 4_000 if ALL else 1_000  # of each strand, where each is looked at closely
 
@@ -37,14 +39,14 @@ def drawn(strand: str, split: str = "train", count: int = 0) -> tuple[PlainText,
 @cache
 def sentences() -> tuple[str, ...]:
     """The sentences of all texts, with straight apostrophes and short forms written out."""
-    texts = (*drawn("plain"), *drawn("exchange"))
+    texts = (text for strand in COUNTS for text in drawn(strand))
     return tuple(written_out(sentence) for text in texts for sentence in text.sentences)
 
 
 @cache
 def tales() -> tuple[Story, ...]:
     """The same texts, fewer of them, with their gold labels."""
-    return tuple(labelled_text(text) for strand in ("plain", "exchange") for text in drawn(strand)[:2000])
+    return tuple(labelled_text(text) for strand in COUNTS for text in drawn(strand)[:2000])
 
 
 FULL = {"m": "am", "re": "are", "s": "is", "ll": "will", "d": "would"}

@@ -52,7 +52,7 @@ def test_held_out_questions_are_of_other_stories() -> None:
     for split in ("validation", "test"):
         texts = [text[0] for text in corpus.held(100, split).texts]
         assert len(texts) == 100 and not learned & set(texts)
-    assert len(fresh("tasks-as-text-2.0:200", 8)) == 8 and corpus.name == "tasks-as-text-2.0:200"
+    assert len(fresh("tasks-as-text-2.1:200", 8)) == 8 and corpus.name == "tasks-as-text-2.1:200"
 
 
 def test_each_task_is_scored_by_its_metric(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_the_prefix_alone_decides_what_is_done() -> None:
 def test_the_figures_of_the_card_are_measured_again() -> None:
     model = ex.load("t5-tasks", device="cpu")
     assert isinstance(model, TransformerModel)
-    texts = corpus_of("tasks-as-text-2.0:160000").held(500, "validation")
+    texts = corpus_of("tasks-as-text-2.1:160000").held(500, "validation")
     ask = as_text.by_task(EvalContext(texts, model.tokenizer, "translation", model.longest))
     assert ask is not None
     actual, card = ask(model).metrics, shipped_figures(ex.models()["t5-tasks"].folder, "validation")

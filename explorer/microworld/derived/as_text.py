@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count as numbers
 
 from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.questions import summaries
 from explorer.microworld.grammar.pairing import pairs
+from explorer.microworld.grammar.plain import plain_texts
 from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.versions import TRANSLATED
 
@@ -18,6 +20,7 @@ PREFIXES = {
     "summary": "summarize: ",
 }
 FEELINGS = {1: "glad", -1: "sad", 0: "neither"}
+PLAIN = 4  # every so many summaries one of plain sentences, which visitors type
 ENDLESS = 10**9  # more than anybody asks for: the generators below are read as far as they are needed
 
 
@@ -31,7 +34,7 @@ class TextTask:
 
 
 def tasks_as_text(count: int, seed: int, split: str = "train", *, version: str = TRANSLATED) -> Iterator[TextTask]:
-    """`count` questions, of the four tasks in turn; the translations are those of a version.
+    """`count` questions, of the four tasks in turn; translations and summaries are those of a version.
 
     >>> [one.source.split(":")[0] for one in tasks_as_text(4, seed=1)]
     ['translate English to French', 'cola sentence', 'sentiment', 'summarize']
@@ -42,13 +45,21 @@ def tasks_as_text(count: int, seed: int, split: str = "train", *, version: str =
             (example.text, "acceptable" if example.good else "not acceptable") for example in judged(ENDLESS, seed, split)
         ),
         "sentiment": feelings(seed, split),
-        "summary": ((example.text, example.summary) for example in summaries(ENDLESS, seed, split)),
+        "summary": shortened(seed, split, version),
     }
     names = list(answered)
     for number in range(count):
         task = names[number % len(names)]
         text, answer = next(answered[task])
         yield TextTask(task, PREFIXES[task] + text, answer)
+
+
+def shortened(seed: int, split: str, version: str) -> Iterator[tuple[str, str]]:
+    """Texts with their summaries: stories, and from version 2.1 on every fourth time a few plain sentences, of which the first is kept."""
+    stories = ((example.text, example.summary) for example in summaries(ENDLESS, seed, split))
+    plain = ((" ".join(text.sentences), text.sentences[0]) for text in plain_texts(ENDLESS, seed, split))
+    for number in numbers():
+        yield next(plain if version == TRANSLATED and number % PLAIN == PLAIN - 1 else stories)
 
 
 def feelings(seed: int, split: str) -> Iterator[tuple[str, str]]:
