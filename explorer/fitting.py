@@ -22,12 +22,13 @@ SYSTEMS = (  # written out: to read the presets takes longer than the help
     "ngram, word2vec, glove, elmo, transformer, bert, roberta, distilbert, spanbert, electra, deberta, gpt, gpt2, llama, olmo, olmo2, "
     "bart, pegasus, t5"
 )
+FURTHER = "-further"  # at the end of the folder of a run that trains a model further
 Resume = Annotated[bool, typer.Option("--resume", help="Extend the run in the folder to this many --steps.")]
 Log = Annotated[str | None, typer.Option(help="Follow the run in tensorboard, wandb or another tracker of accelerate.")]
 
 
 def fit(  # noqa: PLR0913  one for each choice on the command line
-    system: Annotated[str, typer.Argument(help=f"A preset: {SYSTEMS}.")],
+    system: Annotated[str, typer.Argument(help=f"A preset: {SYSTEMS}; or the folder of a model, to train it further.")],
     size: str = "tiny",
     steps: Annotated[int | None, typer.Option(help="Number of steps; by default that of the preset.")] = None,
     seed: int = 0,
@@ -35,7 +36,9 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     field: Field = "text",
     document: Document = "blank line",
     encoding: Encoding = "utf-8",
-    folder: Annotated[Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM, or runs/NAME-further.")
+    ] = None,
     batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
     rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
     checks: Annotated[int | None, typer.Option(help="About how often the model is evaluated on held-out text.")] = None,
@@ -50,7 +53,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any other setting: NAME=VALUE.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a system from scratch. Ctrl-C stops it; the same command goes on; more --steps with --resume lengthen it."""
+    """Train a system, or a model further. Ctrl-C stops it; the same command goes on; more --steps with --resume lengthen it."""
     import explorer as ex
     from explorer.training.starting import in_processes
 
@@ -61,11 +64,18 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     options = (
         {name: value for name, value in given.items() if value is not None} | switches | dict(map(setting_in, settings or ()))
     )
-    options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision, "field": field}
-    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, document=document, encoding=encoding, **options)
+    place = folder or Path("runs") / f"{Path(system).name}{FURTHER * _is_folder(system)}"
+    options |= {"folder": place, "device": device, "precision": precision, "field": field}
+    what = ex.load(system, device=device) if _is_folder(system) else system
+    run = ex.fit(what, size=size, steps=steps, seed=seed, corpus=corpus, document=document, encoding=encoding, **options)
     if _trained(run, as_json, run.report):
         summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
         say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
+
+
+def _is_folder(system: str) -> bool:
+    """Whether this is the folder of a model, and no preset."""
+    return os.sep in system or "/" in system or system.startswith(".")
 
 
 def _trained(run: TrainingRun, as_json: bool, first: str = "") -> bool:

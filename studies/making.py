@@ -169,6 +169,9 @@ def make(names: Sequence[str], seeds: Sequence[int], until: float, say: Say, dev
             )
             continue
         for seed in seeds:
+            if (begins := LONGER[name].begins) and not state(begins, seed).done:
+                say(f"{name} waits for {begins}, with which it begins: python -m studies.making --only {begins} {name}.")
+                continue
             try:
                 done = train(name, seed, until, say, device)
             except BusyError:

@@ -53,7 +53,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], by_see
             values = (f"{by_seed[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
             rows.append((f"{figure} ({split})", *values))
     paragraphs = [
-        f"{kind} by the preset `{system}`, size `{sized}` ({size}), {_begun(plan)} on `{corpus}` "
+        f"{kind} by the preset `{system}`, size `{sized}` ({size}), {_begun(plan, choice)} on `{corpus}` "
         f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
         f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `{again} {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
@@ -68,9 +68,11 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], by_see
     return "\n\n".join([f"# {name}", *wrapped[:-1], figures_of_seeds, wrapped[-1]]) + "\n"
 
 
-def _begun(plan: Mapping[str, Any]) -> str:
+def _begun(plan: Mapping[str, Any], choice: Mapping[str, Any]) -> str:
     """From what it was trained, and by whom it was taught."""
     teacher = plan.get("teacher")
+    if choice.get("begins"):
+        return f"trained further, from the last weights of `{choice['begins']}` (below),"
     if not teacher:
         return "trained from scratch"
     how = "taught by it" if OBJECTIVES[plan["objective"]].taught else "then trained without it"
@@ -88,6 +90,8 @@ def command(system: str, choice: Mapping[str, Any], plan: Mapping[str, Any]) -> 
     flags = [f"--seed {choice['seed']}", "--device cpu", f"--precision {plan['precision']}"]
     for name, value in choice.get("options", {}).items():
         flags.append(f"--{name} {value}" if name in FLAGS else f"--set {name}={value}")
+    if begins := choice.get("begins"):
+        return " ".join([f"explorer fit runs/models/{begins}-{choice['seed']}", *flags])
     return " ".join(["explorer fit", system, f"--size {choice.get('size', 'tiny')}", *flags])
 
 

@@ -28,7 +28,7 @@ from explorer.errors import ChoiceError
 from explorer.microworld.derived.minimal import PHENOMENA
 from explorer.models import run_folder, store
 from explorer.models.hub.parity import difference
-from explorer.models.load import export
+from explorer.models.load import export, load
 from explorer.models.model import TrainableModel, trainable
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel, transformer
@@ -77,6 +77,7 @@ class Recipe:
     judged: tuple[str, ...] = ()  # by the mean of these a candidate is compared with what is shipped; else by the first shown
     control_of: str = ""  # the model on whose card its figures are, each after this `label`: a control is not shipped itself
     label: str = ""
+    begins: str = ""  # the recipe with whose model it begins, to train it further
 
 
 TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -110,7 +111,13 @@ def begun(recipe: Recipe, seed: int, folder: Path, device: str = "cpu") -> Train
     """The run of a recipe in a folder, from its beginning or from where it was stopped."""
     if (folder / run_folder.RUN).is_file():
         check_same(recipe, folder)
-    return fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device=device, **recipe.options)
+    what = load(first_of(recipe, seed, folder), device=device) if recipe.begins else recipe.system
+    return fit(what, size=recipe.size, seed=seed, folder=folder, device=device, **recipe.options)
+
+
+def first_of(recipe: Recipe, seed: int, folder: Path) -> Path:
+    """Where the model is kept with which a recipe begins: beside its own run."""
+    return folder.with_name(f"{recipe.begins}-{seed}")
 
 
 def timed(run: TrainingRun, folder: Path) -> Iterator[TrainingStep]:
@@ -173,11 +180,16 @@ def machine() -> dict[str, Any]:
     return {"processor": processor, "threads": torch.get_num_threads(), "torch": str(torch.__version__)}
 
 
-def figures(name: str, folder: Path) -> dict[str, dict[str, float]]:
-    """What a run's model, stored in 16 bits, does on held-out text of both kinds; measured once and kept beside it."""
+def figures(name: str, folder: Path, like: str = "") -> dict[str, dict[str, float]]:
+    """What a run's model, stored in 16 bits, does on held-out text of both kinds: of its own corpus, or of that of a shipped model.
+
+    It is measured once and kept beside it.
+    """
     if (folder / "figures.json").is_file():
         return dict(json.loads((folder / "figures.json").read_text("utf-8")))
     plan = run_folder.described(folder)["plan"]
+    if like:
+        plan["corpus"] = run_folder.described(store.folder_of(like))["plan"]["corpus"]
     model = trainable(store.read(folder, name, run_folder.snapshots(folder)[-1]))
     by_split = {split: measured(model, plan, split) for split in SPLITS}
     (folder / "figures.json").write_text(json.dumps(by_split) + "\n", "utf-8")
@@ -220,21 +232,25 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     best = max(folders, key=lambda seed: sign * by_seed[seed]["validation"][recipe.shown[0]])
     folder = folders[best]
     taken = {seed: json.loads((place / CLOCK).read_text("utf-8")) for seed, place in folders.items()}
+    for seed in folders if recipe.begins else ():
+        taken[seed]["seconds"] += seconds(first_of(recipe, seed, folders[seed]))
     kept = telling(snapshot_losses(folder), recipe.keep)
     begins = BEGINS if only_begins(store.read_tokenizer(folder)) else ""
     choice = {"seed": best, "best": recipe.shown[0], "note": f"{recipe.note} {begins}".strip(), "options": recipe.options}
-    choice |= {"size": recipe.size, "longer": recipe.longer}
+    choice |= {"size": recipe.size, "longer": recipe.longer, "begins": recipe.begins}
     card = model_cards.written(name, run_folder.described(folder), choice, by_seed, taken)
     shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
     tell_twin(name)
     tell_words(name)
+    if recipe.begins:
+        tell_control(recipe.begins, EVERY[recipe.begins], best, first_of(recipe, best, folder))
     measure_typical([name])
     return shipped
 
 
 def tell_control(name: str, recipe: Recipe, seed: int, folder: Path) -> None:
     """Write what a control reached, and what trains it again, into the card of the model that it is compared with."""
-    by_split, plan = figures(name, folder), run_folder.described(folder)["plan"]
+    by_split, plan = figures(name, folder, recipe.control_of), run_folder.described(folder)["plan"]
     rows = {
         f"{recipe.label}: {figure} ({split})": value
         for split, values in by_split.items()

@@ -163,6 +163,26 @@ def test_a_student_waits_for_a_teacher_that_is_to_be_trained_again(small: Path, 
     assert "olmo waits for its teacher: bert must be" in messages[0] and "steps=1, now 2" in messages[0] and len(messages) == 1
 
 
+def test_a_model_is_trained_further_from_what_its_first_recipe_made(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages: list[str] = []
+    plan = {name: SMALL[name] for name in ("batch", "checks")} | {"corpus": "microworld-2.0:90", "steps": 2, "rate": 1e-4}
+    monkeypatch.setitem(making.LONGER, "olmo", replace(making.LONGER["gpt2"], begins="gpt2", options=plan))
+    making.make(["olmo"], [0], NEVER, messages.append)
+    assert messages == ["olmo waits for gpt2, with which it begins: python -m studies.making --only gpt2 olmo."]
+    assert making.train("gpt2", 0, NEVER, [].append) and making.train("olmo", 0, NEVER, [].append)
+    first, then = ex.load(making.folder_of("gpt2", 0)), ex.load(making.folder_of("olmo", 0))
+    assert first.tokenizer.core.to_str() == then.tokenizer.core.to_str()
+    moved = [(a - b).abs().max() for a, b in zip(first.module.parameters(), then.module.parameters(), strict=True)]
+    assert 0 < max(moved) < 0.01  # two small steps from the same weights
+    choice = {"seed": 0, "options": plan, "begins": "gpt2"}
+    command = model_cards.command("gpt2", choice, {"precision": "float32"})
+    assert (
+        command.startswith("explorer fit runs/models/gpt2-0 --seed 0")
+        and "--rate 0.0001" in command
+        and "--size" not in command
+    )
+
+
 def test_a_control_is_written_on_the_card_of_another_and_not_shipped(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     control = replace(making.LONGER["olmo"], control_of="gpt2", label="with nothing", note="As small", shown=("perplexity",))
     monkeypatch.setitem(making.LONGER, "olmo", control)

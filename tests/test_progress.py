@@ -123,7 +123,13 @@ def test_every_choice_of_the_command_line_reaches_the_plan(tmp_path: Path) -> No
     kept = {step.step: dict(step.losses) for step in steps_of(tmp_path / "runs" / "gpt2")}
     assert [line["step"] for line in lines if line["step"] % 10 == 0 or line["step"] == 12] == [10, 12]
     assert all(line["losses"] == kept[line["step"]] for line in lines) and last["steps"] == 12
-    assert ex.load(tmp_path / "runs" / "gpt2", device="cpu").config.dim == 32
+    first = ex.load(tmp_path / "runs" / "gpt2", device="cpu")
+    assert first.config.dim == 32
+    done = typed("fit", "runs/gpt2", "--corpus", "./texts.txt", "--steps", "2", "--rate", "1e-5", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    then = ex.load(tmp_path / "runs" / "gpt2-further", device="cpu")  # from the same weights, which two small steps hardly move
+    moved = [(a - b).detach().abs().max() for a, b in zip(first.module.parameters(), then.module.parameters(), strict=True)]
+    assert 0 < max(moved) < 1e-3 and then.tokenizer.core.to_str() == first.tokenizer.core.to_str()
 
 
 @pytest.mark.parametrize(

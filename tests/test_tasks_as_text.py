@@ -46,6 +46,17 @@ def test_every_question_has_its_prefix_and_the_gold_answer_of_its_task() -> None
     assert all(answer.endswith((" It ends well.", " It ends badly.", ".")) for _, answer in gold_answers["summary"])
 
 
+def test_every_fourth_summary_of_version_2_1_is_the_first_of_a_few_plain_sentences() -> None:
+    asked = {
+        version: [one for one in tasks_as_text(64, 3, version=version) if one.task == "summary"] for version in ("2.0", "2.1")
+    }
+    prefix = PREFIXES["summary"]
+    plain = [question.source.removeprefix(prefix).startswith(question.target) for question in asked["2.1"]]
+    assert plain == [number % 4 == 3 for number in range(16)]
+    assert not any(question.source.removeprefix(prefix).startswith(question.target) for question in asked["2.0"])
+    assert {one.source for one in asked["2.1"][:3]} <= {one.source for one in asked["2.0"]}
+
+
 def test_held_out_questions_are_of_other_stories() -> None:
     corpus = corpus_of("tasks-as-text:200")
     learned = {text.source for text in corpus.texts if isinstance(text, Translation)}
