@@ -13,6 +13,7 @@ from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.following import following
 from explorer.microworld.derived.inference import inferences
 from explorer.microworld.giveaway import NAME, bag_of_words, marked
+from explorer.microworld.grammar.plain import EVERYDAY
 from explorer.microworld.lexicon import SPLITS, lexicon
 from explorer.microworld.script import scripts
 from explorer.microworld.versions import world
@@ -40,6 +41,7 @@ def card(count: int = 12_000, version: str = VERSION) -> str:
         WHAT_IT_IS_NOT,
         *([WHAT_WAS_NOT_LEARNED] if version == VERSION else [WHAT_IS_KEPT_APART]),
         *([WHAT_IS_MIXED] if len(world(version).strands) > 1 else []),
+        *([WHAT_IS_TYPED] if EVERYDAY in world(version).strands else []),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -61,6 +63,11 @@ WHAT_IS_KEPT_APART = """## Minimal pairs
 No training sentence holds two words that the minimal pairs of validation and test put together: two nouns, or a noun and what is said of
 it; and none is in one of their frames. `explorer/microworld/apart.py` has the list. The texts of the first version are all in this one,
 beside short texts about what is rare in them: reasons, families, questions with answers, opposites, senses, who did what."""
+
+WHAT_IS_TYPED = """## What visitors type first
+
+One training text in sixteen is an everyday phrase (*What is your name? My name is Anna.*), also where a plain pair asks for its sentence.
+All else is that of version 2.0: the same words, story types, frames and splits."""
 
 WHAT_IS_MIXED = """## Three kinds of text
 

@@ -1,4 +1,4 @@
-"""The texts of a version: stories alone, or from version 2.0 on stories, plain sentences and exchanges side by side."""
+"""The texts of a version: stories alone; from 2.0 on plain sentences and exchanges beside them; in 2.1 also what visitors type first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 from explorer.errors import check_whole
 from explorer.errors.kinds import checked
 from explorer.microworld.grammar.labelling import labelled_text
-from explorer.microworld.grammar.plain import plain_texts
+from explorer.microworld.grammar.plain import EVERYDAY, plain_texts
 from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.story import Story
 from explorer.microworld.telling import scripted_stories as scripted
@@ -30,7 +30,7 @@ def stories(count: int, seed: int, split: str = "train", *, version: str = VERSI
     check_whole("count", count, 0)
     every = scripted(ENDLESS, seed, split, version=version)
     yield from _in_turn(
-        count, version, every, lambda name: (text.sentences for text in plain_texts(ENDLESS, seed, split, strand=name))
+        count, version, split, every, lambda name: (text.sentences for text in plain_texts(ENDLESS, seed, split, strand=name))
     )
 
 
@@ -44,11 +44,15 @@ def labelled(count: int, seed: int, split: str = "train", *, version: str = VERS
     """
     check_whole("count", count, 0)
     every = labelled_scripts(ENDLESS, seed, split, version=version)
-    yield from _in_turn(count, version, every, lambda name: map(labelled_text, plain_texts(ENDLESS, seed, split, strand=name)))
+    yield from _in_turn(
+        count, version, split, every, lambda name: map(labelled_text, plain_texts(ENDLESS, seed, split, strand=name))
+    )
 
 
-def _in_turn(count: int, version: str, scripts: Iterator[Text], plain: Callable[[str], Iterator[Text]]) -> Iterator[Text]:
+def _in_turn(
+    count: int, version: str, split: str, scripts: Iterator[Text], plain: Callable[[str], Iterator[Text]]
+) -> Iterator[Text]:
     """`count` texts of the strands of a version, which take turns; `plain` draws those of a strand that holds no stories."""
-    strands = world(version).strands
+    strands = [name for name in world(version).strands if name != EVERYDAY or split == "train"]
     sources = {name: scripts if name == STORIES else plain(name) for name in strands}
     yield from (next(sources[name]) for name in islice(cycle(strands), count))

@@ -29,16 +29,18 @@ class World:
     lengths: tuple[int, int] = (4, 10)
     apart: bool = False  # whether training keeps the words of the minimal pairs apart
     strands: tuple[str, ...] = ("stories",)  # the kinds of text, in the order in which they take turns
+    words: str = ""  # the version whose words and story types it has, where they are not its own
 
     def files(self, folder: Path) -> Iterator[Path]:
         """Its text files in a folder: those of the first version, then those that it adds."""
-        for name in ("", self.version):
+        for name in ("", self.words or self.version):
             yield from sorted((folder / name).glob("*.txt"))
 
 
 MIXED = World("2.0", (1, 12), apart=True, strands=("stories", "plain", "stories", "exchange", "plain"))
-TRANSLATED = "2.1"  # of what is said in French, too: the plain texts of 2.0, and what visitors type first
-WORLDS = {world.version: world for world in (World("1.0"), MIXED)}
+TYPED = World("2.1", (1, 12), apart=True, strands=(*MIXED.strands * 3, "everyday"), words=MIXED.version)
+TRANSLATED = TYPED.version  # whose texts are said in French, too
+WORLDS = {world.version: world for world in (World("1.0"), MIXED, TYPED)}
 
 
 def check_made(corpus: str) -> None:
