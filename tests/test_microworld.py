@@ -36,7 +36,7 @@ from explorer.training.interpolation import FRESH, fresh
 ROOT = Path(__file__).parent.parent
 NEW = "2.0"
 FEW = 800 if ALL else 400  # stories
-CARDS = {"1.0": "microworld", NEW: f"microworld-{NEW}"}
+CARDS = {"1.0": "microworld", NEW: f"microworld-{NEW}", "2.1": "microworld-2.1"}
 POS = {"NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "DET", "ADP", "CCONJ", "SCONJ", "PART", "NUM", "INTJ", "PUNCT"}
 
 
@@ -234,6 +234,16 @@ def test_each_version_is_the_one_that_its_card_describes(version: str) -> None:
     card = (ROOT / "data" / "corpora" / CARDS[version] / "CARD.md").read_text("utf-8")
     assert f"`{statistics.fingerprint(version=version)}`" in card and f"version {version}" in card
     assert sorted(CARDS) == sorted(WORLDS)
+
+
+def test_version_2_1_adds_what_visitors_type_first_to_training_and_changes_nothing_else() -> None:
+    for split in SPLITS:
+        before, now = (list(stories(count, 3, split, version=version)) for count, version in ((60, NEW), (64, "2.1")))
+        added = [text for number, text in enumerate(now) if number % 16 == 15] if split == "train" else []
+        assert [text for text in now if text not in added][:60] == before
+        assert len(added) == (4 if split == "train" else 0)
+    told = [" ".join(story) for story in islice(stories(1600, 3, version="2.1"), 15, None, 16)]
+    assert any(text.startswith("What is your name? ") for text in told) and any("My name is " in text for text in told)
 
 
 def test_short_texts_stand_beside_long_ones_and_none_holds_a_sentence_of_a_lecture() -> None:
