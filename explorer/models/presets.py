@@ -119,7 +119,7 @@ TRANSFORMER = Preset(
     tokenizer="bpe",
     objective="translation",
     specials=("<pad>", "</s>", "<unk>"),
-    corpus="english-french-2.1",
+    corpus="english-french-2.2",
     plan={"schedule": "noam", "smoothing": 0.1},
     tiny={"steps": 5000, "batch": 32, "warm": 0.03},
 )  # fmt: skip

@@ -11,7 +11,7 @@ from explorer.microworld.derived.questions import summaries
 from explorer.microworld.grammar.pairing import pairs
 from explorer.microworld.grammar.plain import plain_texts
 from explorer.microworld.labels import labelled_scripts
-from explorer.microworld.versions import TRANSLATED
+from explorer.microworld.versions import TYPED
 
 PREFIXES = {
     "translation": "translate English to French: ",
@@ -33,7 +33,7 @@ class TextTask:
     target: str
 
 
-def tasks_as_text(count: int, seed: int, split: str = "train", *, version: str = TRANSLATED) -> Iterator[TextTask]:
+def tasks_as_text(count: int, seed: int, split: str = "train", *, version: str = TYPED.version) -> Iterator[TextTask]:
     """`count` questions, of the four tasks in turn; translations and summaries are those of a version.
 
     >>> [one.source.split(":")[0] for one in tasks_as_text(4, seed=1)]
@@ -59,7 +59,7 @@ def shortened(seed: int, split: str, version: str) -> Iterator[tuple[str, str]]:
     stories = ((example.text, example.summary) for example in summaries(ENDLESS, seed, split))
     plain = ((" ".join(text.sentences), text.sentences[0]) for text in plain_texts(ENDLESS, seed, split))
     for number in numbers():
-        yield next(plain if version == TRANSLATED and number % PLAIN == PLAIN - 1 else stories)
+        yield next(plain if version != "2.0" and number % PLAIN == PLAIN - 1 else stories)
 
 
 def feelings(seed: int, split: str) -> Iterator[tuple[str, str]]:
