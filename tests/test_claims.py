@@ -271,7 +271,7 @@ def test_new_texts_are_of_the_world_that_a_training_read(bert: TransformerModel)
             version = "2.0" if "-2.0" in corpus else "1.0"
             expected = list(ex.microworld.stories(2, 2, "test", version=version))
             assert fresh(training_parts.corpus_of(folder), 2) == expected, corpus
-    assert len(fresh("english-french-2.1:9", 9)) == 9
+    assert len(fresh("english-french-2.2:9", 9)) == 9
     with pytest.raises(ex.ExplorerError, match="no longer made"):
         fresh("english-french:9", 9)  # a plan without a version means the first
     assert fresh("microworld+repeats", 3) == CORPORA["microworld+repeats"]().held(3, "test").texts

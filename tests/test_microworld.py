@@ -28,7 +28,7 @@ from explorer.microworld.lexicon import lexicon
 from explorer.microworld.markup import Line
 from explorer.microworld.script import scripts
 from explorer.microworld.telling import scripted_stories, teller
-from explorer.microworld.versions import FORMER
+from explorer.microworld.versions import FORMER, TRANSLATED
 from explorer.models.presets import PRESETS
 from explorer.training.corpora import CORPORA, corpus_of, full_name, recorded_corpus
 from explorer.training.interpolation import FRESH, fresh
@@ -355,13 +355,15 @@ def test_what_is_drawn_from_stories_can_be_drawn_from_the_new_version() -> None:
 
 def test_translations_of_a_version_are_a_corpus_by_name() -> None:
     new = corpus_of("english-french:40")
-    assert [text.source for text in new.texts] == [pair.english for pair in pairs(40, 1, version=NEW)]
-    assert new.name == f"english-french-{NEW}:40" and new.base == "english-french" and full_name(new.name) == new.name
+    assert [text.source for text in new.texts] == [pair.english for pair in pairs(40, 1)]
+    assert new.name == f"english-french-{TRANSLATED}:40" and new.base == "english-french" and full_name(new.name) == new.name
     assert full_name("english-french:40") == new.name and full_name("microworld:40") == "microworld:40"
     for former in ("english-french:40", "tasks-as-text:40"):  # as the plan of an earlier version names them
         with pytest.raises(ChoiceError, match=f"{former.split(':')[0]}-1.0 is no longer made"):
             recorded_corpus(former)
-    assert [pair.english for pair in new.held(9, "test").gold] == [pair.english for pair in pairs(9, 1, "test", version=NEW)]
+    assert [pair.english for pair in new.held(9, "test").gold] == [pair.english for pair in pairs(9, 1, "test")]
+    first = corpus_of(f"english-french-{NEW}:40")
+    assert [text.source for text in first.texts] == [pair.english for pair in pairs(40, 1, version=NEW)]
 
 
 @pytest.mark.parametrize("former", FORMER)

@@ -468,21 +468,20 @@ def test_splits_share_no_text_and_training_meets_no_hidden_combination() -> None
     assert len(unmet) > 100 and all(hidden(c) for c in unmet)
 
 
-def test_what_visitors_type_first_is_in_the_training_of_version_2_1_alone() -> None:
+def test_what_visitors_type_first_is_in_training_from_version_2_1_on_and_from_2_2_on_alone_too() -> None:
     first = {
         "What is your name?": "Comment vous appelez-vous ?",
         "How old are you?": "Quel âge avez-vous ?",
-        "Birds can fly.": "Les oiseaux",
+        "Birds can fly.": "Les oiseaux peuvent voler.",
     }
-    found: dict[str, str] = {}
-    for pair in pairs(3000, 3):
-        found |= {
-            asked: said for asked, said in first.items() if pair.english.startswith(asked) and pair.french.startswith(said)
-        }
-    assert found == first
-    for version, split in (("2.0", "train"), ("2.1", "validation"), ("2.1", "test")):
-        texts = [pair.english for pair in pairs(3000 if split == "train" else 300, 3, split, version=version)]
-        assert not [text for text in texts if text.startswith(tuple(first))], (version, split)
+    found = {version: {p.english: p.french for p in pairs(4800, 3, version=version)} for version in ("2.0", "2.1", "2.2")}
+    said = {version: {asked for text in texts for asked in first if text.startswith(asked)} for version, texts in found.items()}
+    assert said == {"2.0": set(), "2.1": {*first}, "2.2": {*first}}
+    assert {text: french for text, french in found["2.2"].items() if text in first} == first
+    assert {text for text in found["2.1"] if text in first} == {"Birds can fly."}
+    for split in ("validation", "test"):
+        texts = [pair.english for pair in pairs(300, 3, split)]
+        assert not [text for text in texts if text.startswith(tuple(first))], split
 
 
 @LONG
@@ -497,7 +496,7 @@ def test_a_wrong_split_count_or_version_is_explained() -> None:
         (lambda: next(pairs(1, 0, "dev")), "train, validation, test"),
         (lambda: next(pairs(-1, 0)), "count=-1"),
         (lambda: next(pairs(1, "a")), "seed='a'"),  # type: ignore[arg-type]
-        (lambda: next(pairs(1, 0, version="9")), "Choose one of: 2.0, 2.1"),
+        (lambda: next(pairs(1, 0, version="9")), "Choose one of: 2.0, 2.1, 2.2"),
     ):
         with pytest.raises(ChoiceError, match=message):
             call()

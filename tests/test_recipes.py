@@ -130,7 +130,8 @@ def test_a_control_is_on_the_card_of_the_model_that_it_is_compared_with(name: st
     assert name not in ex.models()
     if recipes.LONGER[recipe.control_of].begins == name:
         assert commands(recipe.control_of)[0].startswith(f"explorer fit runs/models/{name}-0 ")
-        assert whole["corpus"].partition("-2.1:")[0] == control["corpus"].partition("-2.0:")[0]
+        texts, before = (re.split("-(?=[0-9])|:", of["corpus"])[:2] for of in (whole, control))
+        assert texts[0] == before[0] and texts[1] > before[1] == "2.0"
         return
     assert {setting for setting in {*whole, *control} if whole.get(setting) != control.get(setting)} <= {"teacher", "layers"}
     assert control["teacher"] == "None"

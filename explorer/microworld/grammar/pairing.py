@@ -25,8 +25,7 @@ from explorer.microworld.grammar.words import feminines
 from explorer.microworld.versions import TRANSLATED, check_made
 
 FIRST = ("plain", "plain", "plain", "exchange")  # how often each is translated
-TYPED = (*FIRST * 3, *FIRST[:-1], EVERYDAY)
-STRANDS = {"2.0": FIRST, "2.1": TYPED, TRANSLATED: TYPED}
+STRANDS = {"2.0": FIRST} | dict.fromkeys(("2.1", TRANSLATED), (*FIRST * 3, *FIRST[:-1], EVERYDAY))
 LONGEST = 3  # sentences of a text that is translated
 
 
