@@ -36,9 +36,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     field: Field = "text",
     document: Document = "blank line",
     encoding: Encoding = "utf-8",
-    folder: Annotated[
-        Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM, or runs/NAME-further.")
-    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM.")] = None,
     batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
     rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
     checks: Annotated[int | None, typer.Option(help="About how often the model is evaluated on held-out text.")] = None,
@@ -61,21 +59,23 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
         sys.exit(code)
     given = dict(batch=batch, rate=rate, checks=checks, accumulate=accumulate, teacher=teacher, log=log)
     switches = {name: True for name, on in (("shard", shard), ("resume", resume)) if on}
-    options = (
-        {name: value for name, value in given.items() if value is not None} | switches | dict(map(setting_in, settings or ()))
-    )
-    place = folder or Path("runs") / f"{Path(system).name}{FURTHER * _is_folder(system)}"
-    options |= {"folder": place, "device": device, "precision": precision, "field": field}
-    what = ex.load(system, device=device) if _is_folder(system) else system
+    options = {name: value for name, value in given.items() if value is not None} | switches
+    options |= dict(map(setting_in, settings or ()))
+    what, place = _begun_with(system, device)
+    options |= {"folder": folder or place, "device": device, "precision": precision, "field": field}
     run = ex.fit(what, size=size, steps=steps, seed=seed, corpus=corpus, document=document, encoding=encoding, **options)
     if _trained(run, as_json, run.report):
         summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
         say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
 
 
-def _is_folder(system: str) -> bool:
-    """Whether this is the folder of a model, and no preset."""
-    return os.sep in system or "/" in system or system.startswith(".")
+def _begun_with(system: str, device: str) -> tuple[Any, Path]:
+    """A preset, or the model of a folder; and where its run is kept if nothing else is said."""
+    import explorer as ex
+
+    if os.sep in system or "/" in system or system.startswith("."):
+        return ex.load(system, device=device), Path("runs") / f"{Path(system).name}{FURTHER}"
+    return system, Path("runs") / system
 
 
 def _trained(run: TrainingRun, as_json: bool, first: str = "") -> bool:

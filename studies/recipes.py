@@ -165,7 +165,8 @@ def differences(recipe: Recipe, folder: Path) -> list[str]:
     values["corpus"] = about["plan"].get("corpus", {}).get("name")
     usual = system.tiny if recipe.size == "tiny" and "objective" not in recipe.options else {}
     shape = {} if recipe.size == "tiny" or recipe.options.get("teacher") else system.sizes[recipe.size]
-    settings = {**system.plan, **usual, **shape, **recipe.options}
+    first = EVERY[recipe.begins].options if recipe.begins else {}
+    settings = {**system.plan, **usual, **shape, **first, **recipe.options}
     wanted = {name: value for name, value in settings.items() if name in values}
     if "corpus" in wanted:
         wanted["corpus"] = full_name(wanted["corpus"])

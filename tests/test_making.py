@@ -34,7 +34,7 @@ NEVER = float("inf")
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two recipes that take a second each, and a place of their own for what they make."""
-    recipe = replace(LONGER["gpt2"], options=SMALL, minutes=1.0)
+    recipe = replace(LONGER["gpt2"], begins="", options=SMALL, minutes=1.0)
     for module in (making, recipes):
         monkeypatch.setattr(module, "LONGER", {"gpt2": recipe, "olmo": replace(recipe, system="olmo")})
     monkeypatch.setattr(making, "WORKSHOP", tmp_path / "models")
@@ -70,7 +70,7 @@ from pathlib import Path
 from studies import making
 from explorer.training import kept_run
 kept_run.EVERY_SECONDS = making.SAY_EVERY = 0.0
-making.LONGER = {"gpt2": replace(making.LONGER["gpt2"], options=OPTIONS)}
+making.LONGER = {"gpt2": replace(making.LONGER["gpt2"], begins="", options=OPTIONS)}
 making.WORKSHOP = Path(sys.argv[1])
 making.make(["gpt2"], [0], float("inf"), making._say)
 """
@@ -79,7 +79,7 @@ making.make(["gpt2"], [0], float("inf"), making._say)
 @LONG  # test_training.py kills a run
 def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long, messages = {**SMALL, "steps": 400}, list[str]()
-    monkeypatch.setattr(making, "LONGER", {"gpt2": replace(LONGER["gpt2"], options=long)})
+    monkeypatch.setattr(making, "LONGER", {"gpt2": replace(LONGER["gpt2"], begins="", options=long)})
     command = [sys.executable, "-c", KILLED.replace("OPTIONS", repr(long)), str(making.WORKSHOP)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) as first:
         assert first.stdout is not None
