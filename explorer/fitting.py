@@ -59,7 +59,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
         sys.exit(code)
     given = dict(batch=batch, rate=rate, checks=checks, accumulate=accumulate, teacher=teacher, log=log)
     switches = {name: True for name, on in (("shard", shard), ("resume", resume)) if on}
-    options = {name: value for name, value in given.items() if value is not None} | switches
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None} | switches
     options |= dict(map(setting_in, settings or ()))
     what, place = _begun_with(system, device)
     options |= {"folder": folder or place, "device": device, "precision": precision, "field": field}

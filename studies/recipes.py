@@ -111,7 +111,7 @@ def begun(recipe: Recipe, seed: int, folder: Path, device: str = "cpu") -> Train
     """The run of a recipe in a folder, from its beginning or from where it was stopped."""
     if (folder / run_folder.RUN).is_file():
         check_same(recipe, folder)
-    what = load(first_of(recipe, seed, folder), device=device) if recipe.begins else recipe.system
+    what = trainable(load(first_of(recipe, seed, folder), device=device)) if recipe.begins else recipe.system
     return fit(what, size=recipe.size, seed=seed, folder=folder, device=device, **recipe.options)
 
 
