@@ -244,9 +244,18 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     tell_twin(name)
     tell_words(name)
     if recipe.begins:
+        continue_curve(first_of(recipe, best, folder), shipped)
         tell_control(recipe.begins, EVERY[recipe.begins], best, first_of(recipe, best, folder))
     measure_typical([name])
     return shipped
+
+
+def continue_curve(first: Path, shipped: Path) -> None:
+    """Put the steps of the first training before those of the second, which count on."""
+    before, after = run_folder.lines(first), run_folder.lines(shipped)
+    after = [step | {"step": step["step"] + before[-1]["step"]} for step in after]
+    before = [step | {"snapshot": None} for step in before]
+    (shipped / run_folder.STEPS).write_bytes(run_folder.step_lines(run_folder.with_few_digits([*before, *after])))
 
 
 def tell_control(name: str, recipe: Recipe, seed: int, folder: Path) -> None:

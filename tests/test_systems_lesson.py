@@ -132,8 +132,8 @@ def test_odd_texts_are_met_calmly(name: str, text: str) -> None:
 @pytest.mark.parametrize("name", ["gpt", "gpt2"])
 def test_where_new_words_cost_is_what_torch_computes(name: str) -> None:
     model = ex.load(name, device="cpu")
-    described = (model_folder(name) / "run.json").read_text("utf-8")
-    version = "2.0" if "microworld-2.0" in described else "1.0"
+    described = json.loads((model_folder(name) / "run.json").read_text("utf-8"))
+    version = described["plan"]["corpus"]["name"].partition(":")[0].removeprefix("microworld-")
     losses: dict[bool, list[float]] = {True: [], False: []}
     for story in ex.microworld.texts(systems.STORIES, 2, "test", version=version)[:4]:
         ids = model.tokens(" ".join(story.split()[: systems.WORDS]))
