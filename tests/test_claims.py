@@ -21,6 +21,7 @@ from transformers import BertConfig, BertForPreTraining
 
 import explorer as ex
 from explorer.app import controls, lectured
+from explorer.app.controls import result_of
 from explorer.app.exercises import table_row
 from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.attention import questions as attention_questions
@@ -249,6 +250,19 @@ def test_published_models_are_about_a_hundred_times_larger(bert: TransformerMode
     ours, sizes = sum(part.numel() for part in bert.module.parameters()), {name: weights for name, weights, *_ in data.SCALE}
     assert all(70 < sizes[name] / ours < 140 for name in ("GPT", "BERT base")) and 225 < 335_141_888 / ours < 275
     assert 393_000 / int(ex.result("miniglue").note.split()[0]) == pytest.approx(2000, rel=0.05)
+
+
+@pytest.mark.parametrize("name", sorted(training_parts.kept()))
+def test_half_way_through_its_last_training_a_model_has_the_rate_that_it_wrote_down(name: str) -> None:
+    """A model that was trained further has the steps of both trainings, and the schedule of the second."""
+    steps, begun, now = training_parts.read_steps(name), training_parts.begun(name), training_parts.halfway(name)
+    assert bool(begun) == (name in ("gpt2", "t5-tasks", "transformer")) and begun < now < steps[-1].step
+    said = result_of(training_parts.schedule_of(training_parts.kept()[name], now - begun))
+    near = min((step for step in steps if step.rate and step.step > begun), key=lambda step: abs(step.step - now))
+    shares = said.shares[said.names.index(said.chosen)]
+    last = steps[-1].step - begun
+    assert float(np.interp(near.step - begun, said.at, shares)) == pytest.approx(near.rate, abs=0.02 + 3 / last)
+    assert list(said.at).index(said.now) >= 0 and said.now == now - begun
 
 
 @pytest.mark.parametrize("name", some(sorted(training_parts.kept()), *sorted(training_parts.kept())[::3]))

@@ -68,7 +68,7 @@ def data() -> None:
 
 def schedule() -> None:
     """How large a step is."""
-    web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)))
+    web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name) - lab.begun(name)))
     say(PROSE("optimisers"), small=True)
 
 
@@ -99,7 +99,7 @@ def training_exercises() -> tuple[Exercise, ...]:
     """The exercises on the training that is watched."""
     folder, steps, now = runs[name], lab.read_steps(name), lab.halfway(name)
     vocabulary, cost = read(partial(opened, name)).tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
-    mine = result_of(lab.schedule_of(folder, now))
+    mine = result_of(lab.schedule_of(folder, now - lab.begun(name)))
     share = float(mine.shares[mine.names.index(mine.chosen)][list(mine.at).index(mine.now)])
     smoothed = lab.plan(folder).get("smoothing", 0) > 0
     return lesson.exercises(steps, cost, vocabulary, (now, share), smoothed)

@@ -128,9 +128,14 @@ def replacing(planned: Mapping[str, Any]) -> str:
     return " " + PROSE("random replacements", step=round(until * planned["steps"]))
 
 
+def begun(name: str) -> int:
+    """After how many steps the last training of a model began: 0, unless it was trained further."""
+    return max(0, read_steps(name)[-1].step - int(plan(kept()[name])["steps"]))
+
+
 def halfway(name: str) -> int:
-    """The step in the middle of a recorded training."""
-    return max(1, read_steps(name)[-1].step // 2)
+    """The step in the middle of a recorded training, or of the last one."""
+    return begun(name) + max(1, (read_steps(name)[-1].step - begun(name)) // 2)
 
 
 def said_of(planned: Mapping[str, Any], usual: str) -> str:
