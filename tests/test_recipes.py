@@ -222,7 +222,10 @@ def is_cut(opened: PreTrainedTokenizerFast, word: str) -> bool:
 @LONG  # the same functions count few stories above
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_says_how_many_words_are_cut(name: str) -> None:
-    """Counted again with the tokenizer's file as Hugging Face opens it; where every frequent word should be whole, none is cut."""
+    """Counted again with the tokenizer's file as Hugging Face opens it; where every frequent word should be whole, none is cut.
+
+    What was trained further has the tokenizer of its first texts: of the words of the second ones a few are cut.
+    """
     folder = ex.models()[name].folder
     about, card = run_folder.described(folder), " ".join((folder / "CARD.md").read_text("utf-8").split())
     opened = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
@@ -233,7 +236,7 @@ def test_a_card_says_how_many_words_are_cut(name: str) -> None:
     assert f"cuts {share:.2%} of the {words.total():,} words" in card
     assert f"of the {len(often):,} different ones that occur 50 times or more, {len(often & cut):,}." in card
     if recipes.RECIPES[name].size != "tiny":
-        assert not often & cut
+        assert len(often & cut) <= (0.02 * len(often) if recipes.RECIPES[name].begins else 0)
 
 
 COUNTED: dict[tuple[str, ...], Counter[str]] = {}  # many tokenizers split the same corpus into the same words
