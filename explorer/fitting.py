@@ -72,8 +72,9 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
 def _begun_with(system: str, device: str) -> tuple[Any, Path]:
     """A preset, or the model of a folder; and where its run is kept if nothing else is said."""
     import explorer as ex
+    from explorer.models.shelf import is_path
 
-    if os.sep in system or "/" in system or system.startswith("."):
+    if is_path(system):
         return ex.load(system, device=device), Path("runs") / f"{Path(system).name}{FURTHER}"
     return system, Path("runs") / system
 

@@ -98,12 +98,17 @@ def shelf_folder(name: str) -> Path | None:
     return None if stored is None else stored.folder
 
 
+def is_path(text: str) -> bool:
+    """Whether a text is a path and no name: it has a separator or begins with a dot."""
+    return text.startswith(".") or os.sep in text or "/" in text
+
+
 def folder_of(what: str | Path) -> Path:
-    """The folder of a model or a run: by its name, or by its path (it has a separator or begins with a dot)."""
+    """The folder of a model or a run: by its name, or by its path."""
     text = str(what)
     if isinstance(what, str) and (stored := stored_model(text)) is not None:
         return stored.folder
-    if isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
+    if isinstance(what, Path) or is_path(text):
         return Path(os.path.expanduser(text))
     if text in RETIRED:
         raise ChoiceError(f"{text} is no longer shipped. {RETIRED[text]}")

@@ -20,7 +20,7 @@ from explorer.analysis.evaluation.windows import SENTENCE
 from explorer.errors import ChoiceError, TextError, is_many, many, repeated, unknown
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
-from explorer.microworld.derived.as_text import tasks_as_text
+from explorer.microworld.derived.as_text import VERSIONS, tasks_as_text
 from explorer.microworld.grammar.pairing import STRANDS, pairs
 from explorer.microworld.versions import TRANSLATED, TYPED, check_made
 from explorer.text import toy
@@ -382,7 +382,7 @@ def _tasks(count: int = TRANSLATIONS, version: str = TYPED.version) -> Corpus:
 
 
 VERSIONED: dict[str, tuple[Callable[..., Corpus], Iterable[str]]] = {
-    "microworld": (_microworld, microworld.WORLDS), FRENCH: (_french, STRANDS), TASKS: (_tasks, ("2.0", TYPED.version)),
+    "microworld": (_microworld, microworld.WORLDS), FRENCH: (_french, STRANDS), TASKS: (_tasks, VERSIONS),
 }  # fmt: skip
 COUNTABLE: dict[str, Callable[..., Corpus]] = {
     "toy": _toy, **{name: make for name, (make, _) in VERSIONED.items()},

@@ -18,10 +18,10 @@ from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.microworld import WORLDS
 from explorer.microworld import stories as microworld
-from explorer.microworld.derived.as_text import tasks_as_text
+from explorer.microworld.derived.as_text import VERSIONS, tasks_as_text
 from explorer.microworld.excerpts import MOST
 from explorer.microworld.grammar.pairing import STRANDS, pairs
-from explorer.microworld.versions import TYPED, check_made
+from explorer.microworld.versions import check_made
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
@@ -166,5 +166,5 @@ FRESH: dict[str, Callable[[int], Texts]] = {
     "microworld+repeats": lambda count: list(repeated_words(count, 2)),
     **{f"microworld-{version}": partial(_stories, version=version) for version in WORLDS},
     **{f"{FRENCH}-{version}": partial(_translations, version=version) for version in STRANDS},
-    **{f"{TASKS}-{version}": partial(_questions, version=version) for version in ("2.0", TYPED.version)},
+    **{f"{TASKS}-{version}": partial(_questions, version=version) for version in VERSIONS},
 }

@@ -20,6 +20,7 @@ PREFIXES = {
     "summary": "summarize: ",
 }
 FEELINGS = {1: "glad", -1: "sad", 0: "neither"}
+VERSIONS = ("2.0", TYPED.version)
 PLAIN = 4  # every so many summaries one of plain sentences, which visitors type
 ENDLESS = 10**9  # more than anybody asks for: the generators below are read as far as they are needed
 

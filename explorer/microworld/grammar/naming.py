@@ -100,10 +100,10 @@ class Naming:
             node = node._replace(plural=not node.noun.mass)
         if slot.adjective:
             node = node._replace(adjectives=(self.draw.quality(node._replace(adjectives=()), slot.adjective),))
-        elif self.plain and slot.determiner:
-            node = node._replace(adjectives=())
         if not slot.determiner:
             return node
+        if not slot.adjective and (self.plain or slot.determiner == "bare"):
+            node = node._replace(adjectives=())
         if slot.determiner.endswith("'s") or slot.determiner in ("my", "your", "our"):
             key = slot.determiner.removesuffix("'s")
             whose = {"my": Pronoun(1), "your": Pronoun(2), "our": Pronoun(1, True)}.get(key) or self._owner(key)
@@ -119,8 +119,6 @@ class Naming:
         plural = (
             False if node.noun.mass or single else many or "pair" in node.noun.kinds or (node.plural and name not in ("the",))
         )
-        if slot.determiner == "bare":
-            node = node._replace(adjectives=node.adjectives if slot.adjective else ())
         if slot.determiner == "bare" and not node.noun.mass and not {"sport", "subject", "meal"} & set(node.noun.kinds):
             plural = True
         return node._replace(determiner=name, owner=None, plural=plural)
