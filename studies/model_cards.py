@@ -124,7 +124,7 @@ def with_words(card: str, words: int, cut: int, often: int, often_cut: int) -> s
     return _told(card, paragraph, (WORDS,))
 
 
-CONTROL = "A control is not shipped."
+CONTROL = "Measured beside it, not shipped."
 
 
 def with_control(card: str, label: str, about: str, rows: Mapping[str, float]) -> str:

@@ -233,8 +233,9 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     best = max(folders, key=lambda seed: sign * by_seed[seed]["validation"][recipe.shown[0]])
     folder = folders[best]
     taken = {seed: json.loads((place / CLOCK).read_text("utf-8")) for seed, place in folders.items()}
-    for seed in folders if recipe.begins else ():
-        taken[seed]["seconds"] += seconds(first_of(recipe, seed, folders[seed]))
+    firsts = {seed: first_of(recipe, seed, place) for seed, place in folders.items() if recipe.begins}
+    for seed, first in firsts.items():
+        taken[seed]["seconds"] += seconds(first)
     kept = telling(snapshot_losses(folder), recipe.keep)
     begins = BEGINS if only_begins(store.read_tokenizer(folder)) else ""
     choice = {"seed": best, "best": recipe.shown[0], "note": f"{recipe.note} {begins}".strip(), "options": recipe.options}
@@ -244,8 +245,8 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     tell_twin(name)
     tell_words(name)
     if recipe.begins:
-        continue_curve(first_of(recipe, best, folder), shipped)
-        tell_control(recipe.begins, EVERY[recipe.begins], best, first_of(recipe, best, folder))
+        continue_curve(firsts[best], shipped)
+        tell_control(recipe.begins, EVERY[recipe.begins], best, firsts[best])
     measure_typical([name])
     return shipped
 

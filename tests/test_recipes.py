@@ -144,7 +144,7 @@ def test_a_control_takes_the_place_of_an_older_one() -> None:
     )
     both = model_cards.with_control(older, "alone", "Now: `explorer fit`", {"alone: f1 (test)": 0.25})
     assert model_cards.figures(both) == {"f1 (test)": (0.5,), "alone: f1 (test)": (0.25,)}
-    assert "As before" not in both and both.split("\n\n")[2].startswith("A control is not shipped. Now: `explorer fit`.")
+    assert "As before" not in both and both.split("\n\n")[2].startswith("Measured beside it, not shipped. Now: `explorer fit`.")
     assert both.endswith("\n\nThe end.\n")
 
 

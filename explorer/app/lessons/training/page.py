@@ -32,8 +32,9 @@ def watch() -> None:
     model, steps = read(partial(opened, name)), lab.read_steps(name)
     vocabulary, cost = model.tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
     planned = lab.plan(folder)
-    half = None
-    if not planned.get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
+    half, begun = None, lab.begun(name)
+    one_rate = not planned.get("mask_rate_first") and not (begun and planned.get("mask_rate"))  # of masking, from first to last
+    if one_rate:  # else the loss at the end is of a harder or easier task than at the start
         half = partial(answered, lesson.half_question(steps), f"guess.half.{name}")
     question = lesson.first_question(steps, vocabulary, systems.teacher_of(name))
     web.show(VIEWS["training"], lab.steps_of(name), question=(question, f"guess.first.{name}"), below=half)
@@ -43,7 +44,7 @@ def watch() -> None:
         help=PROSE("operations"),
     )
     if not core.on():
-        say(lab.said_of(planned, preset(model.preset).objective), small=True)
+        say(lab.said_of(planned, preset(model.preset).objective, begun), small=True)
 
 
 def probes() -> None:

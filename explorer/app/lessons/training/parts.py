@@ -111,13 +111,13 @@ def hiding(planned: Mapping[str, Any]) -> str:
     return f" The masking rate {way} from {first:.0%} at the first step to {last:.0%} at the last."
 
 
-def pairing(planned: Mapping[str, Any]) -> str:
+def pairing(planned: Mapping[str, Any], begun: int = 0) -> str:
     """From which step on a training reads pairs, where it does not from the first; held-out texts are pairs all along."""
     begins = planned.get("pairs_after")
     if not begins:
         return ""
-    step = round(begins * planned["steps"])
-    return " " + PROSE("pairs later", step=step)
+    step = begun + round(begins * planned["steps"])
+    return " " + (PROSE("pairs again", step=step) if begun else PROSE("pairs later", step=step))
 
 
 def replacing(planned: Mapping[str, Any]) -> str:
@@ -138,9 +138,15 @@ def halfway(name: str) -> int:
     return begun(name) + max(1, (read_steps(name)[-1].step - begun(name)) // 2)
 
 
-def said_of(planned: Mapping[str, Any], usual: str) -> str:
-    """What a training asks, by the objective of its plan or else the usual one, and how its rows change with its steps."""
-    return sentence_of(planned.get("objective", usual)) + hiding(planned) + pairing(planned) + replacing(planned)
+def said_of(planned: Mapping[str, Any], usual: str, begun: int = 0) -> str:
+    """What a training asks, by the objective of its plan or else the usual one, and how its rows change with its steps.
+
+    `begun` is the step at which it was continued, if it was: the plan is then that of the second training.
+    """
+    further = " " + PROSE("trained further", step=begun) if begun else ""
+    return (
+        sentence_of(planned.get("objective", usual)) + further + hiding(planned) + pairing(planned, begun) + replacing(planned)
+    )
 
 
 def snapshot(run: str | Path, step: int | None = None) -> Call:
