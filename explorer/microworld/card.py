@@ -13,10 +13,9 @@ from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.following import following
 from explorer.microworld.derived.inference import inferences
 from explorer.microworld.giveaway import NAME, bag_of_words, marked
-from explorer.microworld.grammar.plain import EVERYDAY
 from explorer.microworld.lexicon import SPLITS, lexicon
 from explorer.microworld.script import scripts
-from explorer.microworld.versions import world
+from explorer.microworld.versions import LEARNED, world
 
 SAMPLE = 500
 
@@ -41,7 +40,7 @@ def card(count: int = 12_000, version: str = VERSION) -> str:
         WHAT_IT_IS_NOT,
         *([WHAT_WAS_NOT_LEARNED] if version == VERSION else [WHAT_IS_KEPT_APART]),
         *([WHAT_IS_MIXED] if len(world(version).strands) > 1 else []),
-        *([WHAT_IS_TYPED] if EVERYDAY in world(version).strands else []),
+        *([WHAT_IS_TYPED] if LEARNED[0] in world(version).strands else []),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -66,8 +65,10 @@ beside short texts about what is rare in them: reasons, families, questions with
 
 WHAT_IS_TYPED = """## What visitors type first
 
-One training text in sixteen is an everyday phrase (*What is your name? My name is Anna.*), also where a plain pair asks for its sentence.
-All else is that of version 2.0: the same words, story types, frames and splits."""
+One training text in nineteen is what visitors type first (*What is your name? My name is Anna.*), also where a plain pair asks for its
+sentence. Three in nineteen are other everyday phrases (*Tom is a little taller than his sister.*), from the lines of
+`grammar/words/phrases.txt`: in English alone and without gold labels, so their words have the tag X. No held-out text is of these two
+kinds. All else is that of version 2.0: the same words, story types, frames and splits."""
 
 WHAT_IS_MIXED = """## Three kinds of text
 

@@ -15,6 +15,7 @@ from explorer.errors import ChoiceError, unknown
 VERSION = "1.0"
 FORMER = {  # corpora that are no longer made, and what trains again
     "microworld-1.1": "explorer fit bert --corpus microworld-2.0",
+    "microworld-2.1": "explorer fit bert --corpus microworld-2.2",
     "english-french-1.0": "explorer fit transformer --corpus english-french-2.2",
     "english-french-1.1": "explorer fit transformer --corpus english-french-2.2",
     "tasks-as-text-1.0": "explorer fit t5 --corpus tasks-as-text-2.1 --set objective=translation",
@@ -38,7 +39,10 @@ class World:
 
 
 MIXED = World("2.0", (1, 12), apart=True, strands=("stories", "plain", "stories", "exchange", "plain"))
-TYPED = World("2.1", (1, 12), apart=True, strands=(*MIXED.strands * 3, "everyday"), words=MIXED.version)
+TYPED = World(
+    "2.2", (1, 12), apart=True, strands=(*MIXED.strands * 3, "everyday", "phrases", "phrases", "phrases"), words=MIXED.version
+)
+LEARNED = ("everyday", "phrases")  # the strands that are all training text: no held-out text is of them
 TRANSLATED = "2.2"  # of the pairs: every other text that visitors type first is its first sentence alone, as they type it
 WORLDS = {world.version: world for world in (World("1.0"), MIXED, TYPED)}
 

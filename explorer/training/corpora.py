@@ -20,9 +20,9 @@ from explorer.analysis.evaluation.windows import SENTENCE
 from explorer.errors import ChoiceError, TextError, is_many, many, repeated, unknown
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
-from explorer.microworld.derived.as_text import VERSIONS, tasks_as_text
+from explorer.microworld.derived.as_text import LATEST, VERSIONS, tasks_as_text
 from explorer.microworld.grammar.pairing import STRANDS, pairs
-from explorer.microworld.versions import TRANSLATED, TYPED, check_made
+from explorer.microworld.versions import TRANSLATED, check_made
 from explorer.text import toy
 from explorer.text.corpora import ENDINGS, HUB, documents_of, parts
 from explorer.text.disk_cache import cached, source_mark
@@ -41,7 +41,7 @@ FRENCH, TASKS = "english-french", "tasks-as-text"
 USUAL = {
     "microworld": microworld.VERSION,
     FRENCH: TRANSLATED,
-    TASKS: TYPED.version,
+    TASKS: LATEST,
 }  # the version of a name without one
 FIRST = "1.0"  # the version of the microworld that plans and cards do not name
 MORE = 2  # so many times as many questions are made as are asked, where some may be known
@@ -358,7 +358,7 @@ def _french(count: int = TRANSLATIONS, version: str = TRANSLATED) -> Corpus:
     return Corpus(f"{FRENCH}-{version}", texts, held, mark=mark)
 
 
-def _tasks(count: int = TRANSLATIONS, version: str = TYPED.version) -> Corpus:
+def _tasks(count: int = TRANSLATIONS, version: str = LATEST) -> Corpus:
     """Four tasks as text from text, each named by a prefix. A held-out question is none that is learned from: sentences are short, and
     some come up again."""
 

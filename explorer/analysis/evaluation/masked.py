@@ -20,9 +20,9 @@ from explorer.corruption.masking import mlm
 from explorer.corruption.rows import MASKED
 from explorer.microworld.derived.following import following
 from explorer.microworld.giveaway import NAME
-from explorer.microworld.grammar.plain import EVERYDAY, plain_texts
+from explorer.microworld.grammar.plain import plain_texts
 from explorer.microworld.mixture import STORIES
-from explorer.microworld.versions import world
+from explorer.microworld.versions import LEARNED, world
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
@@ -186,7 +186,7 @@ def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
 def _plain_texts(context: EvalContext) -> list[list[str]]:
     """As many texts of several plain sentences as there are others, from the worlds that have them."""
     held, texts = context.held, list[list[str]]()
-    kinds = sorted({*world(held.version).strands} - {STORIES, EVERYDAY}) if held.world == "microworld" else []
+    kinds = sorted({*world(held.version).strands} - {STORIES, *LEARNED}) if held.world == "microworld" else []
     for kind in kinds:
         every = (text.sentences for text in plain_texts(sys.maxsize, held.seed + 1, held.split, strand=kind))
         texts += islice((text for text in every if len(text) > 1), context.count // len(kinds))

@@ -137,12 +137,13 @@ def home(sentences: Sequence[str], trees: Sequence[Sentence], strand: str = "pla
     unmet = any(hidden(pair) for tree in trees for pair in combinations(tree))
     first = strand == EVERYDAY
     kept = not HELD_OUT.isdisjoint(sentences) or (not first and is_of_pairs(sentences))
-    if unmet or kept or any(_of_lecture(sentence) for sentence in sentences) or not keeps(list(sentences), partners(WORLD)):
+    if unmet or kept or any(of_lecture(sentence) for sentence in sentences) or not keeps(list(sentences), partners(WORLD)):
         return SPLITS[1 + number % 2]
     return SPLITS[number % 24] if number % 24 in (1, 2) and not first else "train"
 
 
-def _of_lecture(sentence: str) -> bool:
+def of_lecture(sentence: str) -> bool:
+    """Whether a sentence puts two words together that a lecture asks about."""
     words = set(sentence.lower().rstrip(".").split())
     return any(first in words and second in words for first, second in LECTURE)
 
