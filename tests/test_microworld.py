@@ -24,7 +24,7 @@ from explorer.microworld.derived.following import following
 from explorer.microworld.derived.minimal import PHENOMENA, minimal_pairs
 from explorer.microworld.derived.minimal_reasons import FRAMES
 from explorer.microworld.derived.minimal_words import DENIED, NUMBERED
-from explorer.microworld.grammar.phrases import check, phrases
+from explorer.microworld.grammar.phrases import check_line, phrases
 from explorer.microworld.grammar.words import adjectives, names, nouns
 from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.lexicon import lexicon
@@ -265,7 +265,7 @@ def test_phrases_hold_only_words_of_training_and_nothing_that_training_keeps_out
 @pytest.mark.parametrize("line", ["{A} is [tall.", "{A.her} is tall.", "He [is [very|] tall|sings].", "He is tall"])
 def test_a_line_of_phrases_that_cannot_be_read_is_refused_with_its_place(line: str) -> None:
     with pytest.raises(TextError, match="phrases.txt, line 3"):
-        check(line, "phrases.txt, line 3")
+        check_line(line, "phrases.txt, line 3")
 
 
 def test_short_texts_stand_beside_long_ones_and_none_holds_a_sentence_of_a_lecture() -> None:

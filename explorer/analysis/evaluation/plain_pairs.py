@@ -24,7 +24,7 @@ FILE = Path(microworld.__file__).with_name("plain_pairs.tsv")
 
 @cache
 def plain_pairs() -> tuple[tuple[str, str, str], ...]:
-    """Category, better sentence, worse sentence: written by hand, and in no training text but for four everyday phrases in version 2.1."""
+    """Category, better sentence, worse sentence: written by hand, and in no training text but for four everyday phrases in version 2.2."""
     rows = []
     for number, line in enumerate(FILE.read_text("utf-8").splitlines(), 1):
         if line.strip() and not line.startswith("#"):

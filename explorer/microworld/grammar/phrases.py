@@ -41,7 +41,7 @@ def lines() -> tuple[tuple[str, ...], tuple[float, ...]]:
     known = []
     for number, line in enumerate(FILE.read_text("utf-8").splitlines(), 1):
         if line.strip() and not line.startswith("#"):
-            check(line, f"{FILE.name}, line {number}")
+            check_line(line, f"{FILE.name}, line {number}")
             known.append(line)
     return tuple(known), tuple(accumulate(1 + log2(phrases_of(line)) for line in known))
 
@@ -58,7 +58,7 @@ def phrases_of(line: str) -> int:
     return count
 
 
-def check(line: str, place: str) -> None:
+def check_line(line: str, place: str) -> None:
     """Refuse a line that cannot be read."""
     rest = PERSON.sub("", CHOICE.sub("", line))
     forms = [form for _, form in PERSON.findall(line) if form]
