@@ -42,6 +42,21 @@ def test_a_snapshot_is_the_weights_of_its_step(finished: tuple[Path, dict[int, d
     assert all(v.dtype == torch.float16 for v in load_file(folder / "snapshots" / "000012" / "model.safetensors").values())
 
 
+def test_a_model_that_reads_other_texts_knows_the_words_of_both(bert: TransformerModel, tmp_path: Path) -> None:
+    """Words that it reads when it is trained further are no longer marked as unseen; those that it read before stay known."""
+    marked = [token for token, new in zip(*unseen_of(bert, "Anna met a wombat."), strict=True) if new]
+    model, texts = ex.load("bert", device="cpu"), ["A wombat sleeps.", "Two wombats eat grass."] * 8
+    list(ex.fit(model, corpus=texts, held=texts[:2], steps=1, batch=2, checks=0, device="cpu", folder=tmp_path / "run"))
+    opened = ex.load(tmp_path / "run", device="cpu")
+    assert marked and not any(unseen_of(opened, "Anna met a wombat.")[1]) and any(unseen_of(opened, "A zeppelin met Anna.")[1])
+    assert bert.tokenizer.seen is not None and "wombat" not in bert.tokenizer.seen.words
+
+
+def unseen_of(model: TransformerModel, text: str) -> tuple[list[str], tuple[bool, ...]]:
+    tokens = model.tokenizer.encode(text)
+    return [str(i) for i in tokens.ids], tokens.unseen
+
+
 def test_a_run_that_goes_on_opens_at_its_snapshots_and_is_no_model_yet(
     bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.counting import CountingPlan, CountingRun
 from explorer.training.device import pick_autocast
 from explorer.training.distillation import Teacher, learns_from, new_student
-from explorer.training.keeping import learned_tokenizer
+from explorer.training.keeping import learned_tokenizer, reads_more
 from explorer.training.objectives import FRAME, Objective, text_examples
 from explorer.training.objectives import objective as entry_of
 from explorer.training.plan import Plan
@@ -179,6 +179,7 @@ def _model(
 ) -> TrainableModel:
     """The model to train: the one that was given, a teacher's student, or a new one with a tokenizer learned from the texts."""
     if isinstance(what, TrainableModel):
+        what.tokenizer = reads_more(what.tokenizer, corpus)
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -13,9 +13,10 @@ from explorer import text
 from explorer.errors import ChoiceError, check_whole
 from explorer.models.presets import Preset
 from explorer.text.disk_cache import cached, source_mark
+from explorer.text.learning import count_words, met
 from explorer.text.learning import tokenizer as learned
 from explorer.text.packing import PackedExamples, pack_examples, pack_tokenizer, unpack_tokenizer
-from explorer.text.tokenizers import Tokenizer
+from explorer.text.tokenizers import Seen, Tokenizer
 from explorer.training.corpora import Corpus
 
 MORE = 250  # tokens
@@ -38,9 +39,8 @@ def learned_tokenizer(
 
     def make() -> Tokenizer:
         for room in range(size, 2 * size if grows else size + 1, MORE):
-            plain = (text if isinstance(text, str) else " ".join(text) for text in corpus.texts)
             try:
-                return learned(kind or system.tokenizer, plain, size=room, specials=specials, whole=whole)
+                return learned(kind or system.tokenizer, _whole_texts(corpus), size=room, specials=specials, whole=whole)
             except ChoiceError:
                 if not grows or room + MORE >= 2 * size:
                     raise
@@ -50,6 +50,20 @@ def learned_tokenizer(
         return make()
     key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole, grows)
     return cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer)
+
+
+def reads_more(tokenizer: Tokenizer, corpus: Corpus) -> Tokenizer:
+    """The tokenizer of a model that reads a corpus after other texts: the words and tokens of both count as seen."""
+    before = tokenizer.seen
+    if before is None or corpus.tokenizer is not None:
+        return tokenizer
+    now, both = met(tokenizer, count_words(tokenizer.core, _whole_texts(corpus))), tokenizer.like(tokenizer.core)
+    both.seen = Seen(before.words | now.words, before.pieces | now.pieces)
+    return both
+
+
+def _whole_texts(corpus: Corpus) -> Iterator[str]:
+    return (text if isinstance(text, str) else " ".join(text) for text in corpus.texts)
 
 
 def kept_examples(
