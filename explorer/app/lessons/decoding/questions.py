@@ -12,7 +12,7 @@ from explorer.records import Contest, DecodingStep, Distribution, Exercise, Gene
 
 PROSE = prose("decoding")
 
-PROMPT = "Anna was bored, so she"
+PROMPT = "Anna was hungry, so she"
 UNICORNS = (  # GPT-2's, as the slide has it
     "In a shocking finding, scientist discovered a herd of unicorns living in a remote, previously unexplored valley, in the Andes "
     "Mountains. Even more surprising to the researchers was the fact that the unicorns spoke perfect English."

@@ -117,7 +117,7 @@ def pairing(planned: Mapping[str, Any], begun: int = 0) -> str:
     if not begins:
         return ""
     step = begun + round(begins * planned["steps"])
-    return " " + (PROSE("pairs again", step=step) if begun else PROSE("pairs later", step=step))
+    return " " + (PROSE("pairs again", first=begun, step=step) if begun else PROSE("pairs later", step=step))
 
 
 def replacing(planned: Mapping[str, Any]) -> str:
