@@ -251,7 +251,7 @@ def test_the_translator_keeps_negation_gender_and_short_forms() -> None:
 
 
 @LONG
-@pytest.mark.parametrize(("split", "alike"), [("validation", 0.95), *long(("test", 0.9))])
+@pytest.mark.parametrize(("split", "alike"), [("validation", 0.95), *long(("test", 0.85))])
 def test_the_translator_reads_short_forms_with_either_apostrophe(split: str, alike: float) -> None:
     """Two in three whole texts are exactly right: those with short forms are the set phrases that training never has."""
     model = ex.load("transformer", device="cpu")
