@@ -258,7 +258,7 @@ def test_phrases_hold_only_words_of_training_and_nothing_that_training_keeps_out
         assert all(sentence[0].isupper() or sentence[0] == "I" for sentence in text)
         read.update(word for sentence in text for word in re.findall(r"[A-Za-z]+", sentence))
         assert not pairs.intersection(text) and not re.search(r"[\[\]{}|]|  | [.?!,]", " ".join(text))
-        assert not re.search(r"\b[aA] (?=[aeio])(?!one)|\b[aA]n (?![aeiouh])", " ".join(text))
+        assert not re.search(r"\b[aA] (?=[aeioAEIO])(?!one)|\b[aA]n (?![aeiouhAEIOU])", " ".join(text))
     assert not unmet.intersection(read)
 
 
