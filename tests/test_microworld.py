@@ -32,6 +32,7 @@ from explorer.microworld.markup import Line
 from explorer.microworld.script import scripts
 from explorer.microworld.telling import scripted_stories, teller
 from explorer.microworld.versions import FORMER, TRANSLATED
+from explorer.models import store
 from explorer.models.presets import PRESETS
 from explorer.training.corpora import CORPORA, corpus_of, full_name, recorded_corpus
 from explorer.training.interpolation import FRESH, fresh
@@ -250,8 +251,14 @@ def test_version_2_2_adds_what_visitors_type_to_training_and_changes_nothing_els
 
 
 def test_phrases_hold_only_words_of_training_and_nothing_that_training_keeps_out() -> None:
-    """By the table of words and by the pairs themselves, not by the code that leaves such phrases out."""
-    unmet = {word.en for table in (nouns(), adjectives(), names()) for word in table if word.held_out}
+    """By the table of words and by the pairs themselves, not by the code that leaves such phrases out.
+
+    Some words that plain sentences keep for the test are in stories, which have lists of their own, so every model of 2.0 has read them.
+    """
+    seen = store.read_tokenizer(store.folder_of("roberta")).seen
+    unmet = {word.en for table in (nouns(), adjectives(), names()) for word in table if word.held_out} - (
+        seen.words if seen else set()
+    )
     pairs = {sentence for pair in plain_pairs() for sentence in pair[1:]}
     read, told = Counter(), list(phrases(len(sample(6000, 1500)), 1))
     for text in told:
@@ -259,7 +266,7 @@ def test_phrases_hold_only_words_of_training_and_nothing_that_training_keeps_out
         read.update(word for sentence in text for word in re.findall(r"[A-Za-z]+", sentence))
         assert not pairs.intersection(text) and not re.search(r"[\[\]{}|]|  | [.?!,]", " ".join(text))
         assert not re.search(r"\b[aA] (?=[aeioAEIO])(?!one)|\b[aA]n (?![aeiouhAEIOU])", " ".join(text))
-    assert not unmet.intersection(read)
+    assert len(unmet) > 10 and not unmet.intersection(read)
 
 
 @pytest.mark.parametrize("line", ["{A} is [tall.", "{A.her} is tall.", "He [is [very|] tall|sings].", "He is tall"])
