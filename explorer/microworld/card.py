@@ -40,7 +40,7 @@ def card(count: int = 12_000, version: str = VERSION) -> str:
         WHAT_IT_IS_NOT,
         *([WHAT_WAS_NOT_LEARNED] if version == VERSION else [WHAT_IS_KEPT_APART]),
         *([WHAT_IS_MIXED] if len(world(version).strands) > 1 else []),
-        *([WHAT_IS_TYPED] if LEARNED[0] in world(version).strands else []),
+        *([WHAT_IS_TYPED] if {*LEARNED} & {*world(version).strands} else []),
     ]
     return "\n\n".join(parts) + "\n"
 

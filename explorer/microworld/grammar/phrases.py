@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate
-from math import log2
+from math import log2, prod
 from pathlib import Path
 
 from explorer.errors import TextError
 from explorer.microworld.apart import WORLD, keeps, partners
+from explorer.microworld.forms import capital
 from explorer.microworld.grammar import words
 from explorer.microworld.grammar.contracting import long_forms
 from explorer.microworld.grammar.drawing import Draw
@@ -52,10 +53,7 @@ def phrases_of(line: str) -> int:
     >>> phrases_of("{A} is [older|taller] than [{B}|me|you].")
     6
     """
-    count = 1
-    for choice in CHOICE.findall(line):
-        count *= choice.count("|") + 1
-    return count
+    return prod(choice.count("|") + 1 for choice in CHOICE.findall(line))
 
 
 def check_line(line: str, place: str) -> None:
@@ -95,7 +93,7 @@ def said(draw: Draw, line: str) -> list[str]:
         names["B"] = draw.pick(_names(genders["B"]))
     text = PERSON.sub(lambda m: PRONOUNS[genders[m[1]]][FORMS.index(m[2])] if m[2] else names[m[1]], text)
     text = re.sub(r"\b([aA]) (\w+)", lambda m: f"{m[1]}n {m[2]}" if vowel_first(m[2]) else m[0], " ".join(text.split()))
-    return [sentence[:1].upper() + sentence[1:] for sentence in re.split(r"(?<=[.?!]) ", text)]
+    return [capital(sentence) for sentence in re.split(r"(?<=[.?!]) ", text)]
 
 
 @cache

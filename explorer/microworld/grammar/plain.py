@@ -15,6 +15,7 @@ from zlib import crc32
 
 from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.microworld.apart import LECTURE, WORLD, keeps, partners
+from explorer.microworld.forms import capital
 from explorer.microworld.grammar.contracting import contracted, long_forms
 from explorer.microworld.grammar.drawing import Draw
 from explorer.microworld.grammar.english import english
@@ -63,7 +64,7 @@ def spelled(spoken: Sequence[Lexeme], language: str = "english") -> str:
         if language == "french":
             glued = (glued and word.text not in "?!") or not text or text[-1] == "'"
         text += word.text if glued else f" {word.text}"
-    return text[:1].upper() + text[1:]
+    return capital(text)
 
 
 @cache

@@ -135,7 +135,8 @@ def begun(name: str) -> int:
 
 def halfway(name: str) -> int:
     """The step in the middle of a recorded training, or of the last one."""
-    return begun(name) + max(1, (read_steps(name)[-1].step - begun(name)) // 2)
+    first = begun(name)
+    return first + max(1, (read_steps(name)[-1].step - first) // 2)
 
 
 def said_of(planned: Mapping[str, Any], usual: str, begun: int = 0) -> str:
