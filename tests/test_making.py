@@ -84,7 +84,8 @@ def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypat
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == (
-            "gpt2 (seed 0): preparing its texts and tokens, a few minutes the first time. All models: 0 of 1 trained, 75 min left.\n"
+            "gpt2 (seed 0): preparing its texts and tokens, a few minutes the first time. "
+            f"All models: 0 of 1 trained, {LONGER['gpt2'].minutes:.0f} min left.\n"
         )
         point = making.folder_of("gpt2", 0) / resume.POINT  # written beside the run, so that no step is sure to have one
         assert any(" of 400" in line and point.exists() for line in first.stdout)
