@@ -48,7 +48,7 @@ from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
 from explorer.views.board.stations import STATIONS
 from explorer.views.theme import unseen_note
-from studies import model_cards
+from studies import model_cards, recipes
 from studies.mixes import features
 
 ROOT = Path(__file__).parent.parent
@@ -197,12 +197,11 @@ def test_the_rows_of_a_decoder_are_not_taken_for_those_of_its_source(bert: Trans
 
 def test_what_pages_say_of_how_models_were_trained_is_what_their_plans_did() -> None:
     four = [described(ex.models()[name].folder)["plan"] for name in ("elmo", "bert", "gpt", "bart")]
-    assert {plan["corpus"]["name"] for plan in four} == {"microworld-2.0:240000"}
+    assert [plan["corpus"]["name"] for plan in four] == [f"microworld-2.{part}:240000" for part in (0, 2, 0, 0)]
     assert len({plan["steps"] for plan in four}) > 1
     starts = {name: ex.load(name, device="cpu").config.tables for name in ("bert", "gpt2", "bart")}
     assert starts == {"bert": "sines", "gpt2": "sines", "bart": "random"}, "tables of positions"
-    rate = plan_of("bert")["mask_rate"], plan_of("bert")["mask_rate_first"]
-    assert rate[0] > 0.15 < rate[1] and "%" not in prose("heads")("visible"), "no published rate is said of it"
+    assert plan_of("bert")["mask_rate"] > 0.15 and "%" not in prose("heads")("visible"), "no published rate is said of it"
     config = ex.load("llama", device="cpu").config
     assert 0 < config.kv_heads < config.heads
     optimisers = {name: "adamw" if name in ("word2vec", "glove") else "muon" for name in RUNS}
@@ -228,11 +227,11 @@ def test_a_stream_of_pre_norm_mostly_grows_and_post_norm_rescales_every_sum(
 
 def test_figures_of_systems_are_those_of_the_card_of_the_shipped_seed(bert: TransformerModel) -> None:
     card, electra = (shipped_figures(ex.models()[name].folder) for name in ("bert", "electra"))
-    assert (card["nsp accuracy"], card["nsp, shared-name rule"], electra["replaced f1"]) == (0.608, 0.540, 0.613)
+    assert (card["nsp accuracy"], card["nsp, shared-name rule"], electra["replaced f1"]) == (0.582, 0.540, 0.613)
     rows = [{"asked to": "classify", "answers": "the second follows the first: 9%"}]
-    assert "60.8%" in training_questions.classify_note(rows, card) and "wrong" in training_questions.classify_note(rows, {})
+    assert "58.2%" in training_questions.classify_note(rows, card) and "wrong" in training_questions.classify_note(rows, {})
     assert not training_questions.classify_note([{"asked to": "classify", "answers": "(not possible: …)"}], card)
-    assert all(part in training_questions.longer(card) for part in ("77%", "larger and trained longer"))
+    assert all(part in training_questions.longer(card) for part in ("78%", "larger and trained longer"))
     assert sum(part.numel() for part in bert.module.parameters()) > 4 * ex.result("objectives").weights[0]
 
 
@@ -256,7 +255,7 @@ def test_published_models_are_about_a_hundred_times_larger(bert: TransformerMode
 def test_half_way_through_its_last_training_a_model_has_the_rate_that_it_wrote_down(name: str) -> None:
     """A model that was trained further has the steps of both trainings, and the schedule of the second."""
     steps, begun, now = training_parts.read_steps(name), training_parts.begun(name), training_parts.halfway(name)
-    assert bool(begun) == (name in ("gpt2", "t5-tasks", "transformer")) and begun < now < steps[-1].step
+    assert bool(begun) == (name in ("bert", "gpt2", "t5-tasks", "transformer")) and begun < now < steps[-1].step
     said = result_of(training_parts.schedule_of(training_parts.kept()[name], now - begun))
     near = min((step for step in steps if step.rate and step.step > begun), key=lambda step: abs(step.step - now))
     shares = said.shares[said.names.index(said.chosen)]
@@ -289,7 +288,7 @@ def test_new_texts_are_of_the_world_that_a_training_read(bert: TransformerModel)
     with pytest.raises(ex.ExplorerError, match="no longer made"):
         fresh("english-french:9", 9)  # a plan without a version means the first
     assert fresh("microworld+repeats", 3) == CORPORA["microworld+repeats"]().held(3, "test").texts
-    texts = ex.microworld.texts(300, 1, version="2.0")  # as bert read them
+    texts = ex.microworld.texts(300, 1, version="2.2")  # as bert read them last
     each = np.mean([len(bert.tokenizer.encode(text).ids) for text in texts])
     cost = training_parts.budget(training_parts.shelf()["bert"], 1000)
     assert cost.pieces / 1000 / plan_of("bert")["batch"] == pytest.approx(each, rel=0.2), (
@@ -298,9 +297,9 @@ def test_new_texts_are_of_the_world_that_a_training_read(bert: TransformerModel)
 
 
 def test_a_loss_is_drawn_only_where_it_was_asked_for() -> None:
-    steps, plan = training_parts.read_steps("bert"), plan_of("bert")
+    steps, first = training_parts.read_steps("bert"), recipes.EVERY["bert-first"].options
     paired = next(step.step for step in steps if step.losses["nsp"])
-    assert paired > plan["pairs_after"] * plan["steps"] == 16_800
+    assert paired > first["pairs_after"] * first["steps"] == 16_800
     drawn = {line.name: line for line in VIEWS["training"](steps).data}
     for name in ("nsp", "nsp, each batch"):
         assert drawn[name].x[0] == paired and min(drawn[name].y) > 0, "a loss of 0 would be a model that is always right"

@@ -147,7 +147,7 @@ def with_it_hidden() -> Said:
 def hidden_milk() -> Said:
     """What BERT puts in the place of the first word that the class hides: another food fits as well."""
     token, shares = chances("bert", corruption.STORY, corruption.HIDDEN)
-    return Said(f"bert: *{token}* {shares[token]:.0%}", token in (corruption.HIDDEN, "grass", "meat", "water", "bread"))
+    return Said(f"bert: *{token}* {shares[token]:.0%}", token in (corruption.HIDDEN, "grass", "hay", "meat", "water", "bread"))
 
 
 def opening_analogy() -> Said:

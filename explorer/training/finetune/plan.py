@@ -16,7 +16,7 @@ POOLED = ("first", "last", "mean")
 HEADS = ("linear", "crf", "spans", "attentive spans")  # what answers a task about words
 TOO_LONG = ("error", "cut", "skip")
 # Measured by `studies.finetuning_rates` on bert and on bert-tiny; their cards have the scores at every rate.
-RATES = {"full": 1e-3, "last-k": 3e-3, "frozen": 1e-2, "lora": 1e-2, "scratch": 3e-3}
+RATES = {"full": 1e-3, "last-k": 3e-3, "frozen": 3e-2, "lora": 1e-2, "scratch": 3e-3}
 NARROW_RATES = {"full": 3e-3, "last-k": 1e-2, "frozen": 3e-2, "lora": 3e-2, "scratch": 3e-3}
 NARROW = 64  # the width up to which a model has the rates of bert-tiny: a narrow model learns best in larger steps
 WIDE_RATES = {"full": 1e-4, "last-k": 3e-4, "frozen": 1e-2, "lora": 1e-3, "scratch": 3e-4}  # full and lora: tried on MiniLM
