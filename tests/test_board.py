@@ -84,9 +84,9 @@ def test_the_buffer_holds_what_the_model_computed(trace: Trace) -> None:
 
 def test_module_page_and_buffer_stay_small(trace: Trace) -> None:
     assert len(module().encode()) <= 160_000 and len(style().encode()) <= 11_200
-    assert len(ex.board(trace).page().encode()) <= 280_000
+    assert len(ex.board(trace).page().encode()) <= 285_000
     small = ex.trace(ex.load("bert-tiny", device="cpu"), SENTENCE, blocks=True)
-    assert len(small.source) >= 16 and len(ex.board(small).page().encode()) <= 280_000
+    assert len(small.source) >= 16 and len(ex.board(small).page().encode()) <= 285_000
 
 
 def test_the_stations_stand_in_the_order_of_the_model(bert: Any) -> None:
