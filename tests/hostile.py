@@ -296,7 +296,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "training.compare_runs": lambda: dict(runs={name: ex.models()[name].folder for name in ("bert", "gpt2")}),
     "training.compare_ways": about("bert", ways=["frozen"], lm_weight=0.0, **TUNING),
     "training.finetuned_model": about("bert", checks=0, snapshots=0, **TUNING),
-    "training.fresh": given(corpus="toy", count=4),
+    "training.fresh": given(corpus="toy", count=4, split="train"),
     "training.graded": number(split="train"),
     "training.likeness": lambda: dict(texts=[TEXT, TWO], models=[("[CLS]", model("bert"))]),
     "training.lr_schedules": given(chosen="cosine", steps=100, warm=0.05, now=7, places=11),

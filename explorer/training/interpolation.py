@@ -13,7 +13,7 @@ from torch import Tensor
 
 from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
-from explorer.errors import ChoiceError, check_whole, repeated
+from explorer.errors import ChoiceError, check_whole, repeated, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.microworld import WORLDS
@@ -21,6 +21,7 @@ from explorer.microworld import stories as microworld
 from explorer.microworld.derived.as_text import VERSIONS, tasks_as_text
 from explorer.microworld.excerpts import MOST
 from explorer.microworld.grammar.pairing import STRANDS, pairs
+from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.versions import check_made
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.presets import preset
@@ -131,10 +132,11 @@ def _loss(module: Transformer, weights: Weights, batch: Mapping[str, Tensor], ta
 
 
 @checked
-def fresh(corpus: str, count: int = 32) -> Texts:
+def fresh(corpus: str, count: int = 32, split: str = "test") -> Texts:
     """Texts of a corpus that no training by its name has met. New ones can be made of a generated corpus alone.
 
     `corpus` is a name as in the plan of a run: its number of texts counts for nothing, and a world without a version is the first.
+    A split is one of the world: those of *train* are like what a training reads, and short ones among them may be the same.
 
     >>> len(ex.training.fresh("toy", 4)), len(ex.training.fresh("microworld-2.0:120000", 4))
     (4, 4)
@@ -146,24 +148,26 @@ def fresh(corpus: str, count: int = 32) -> Texts:
             f"There are no new texts of {repeated(corpus)}: only a generated corpus can make them ({', '.join(FRESH)}). From your "
             "own texts, keep some back and give them as a list."
         )
-    return FRESH[name](check_whole("count", count, 0, MOST))
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    return FRESH[name](check_whole("count", count, 0, MOST), split)
 
 
-def _stories(count: int, version: str) -> Texts:
-    return list(microworld(count, 2, "test", version=version))
+def _stories(count: int, split: str, version: str) -> Texts:
+    return list(microworld(count, 2, split, version=version))
 
 
-def _translations(count: int, version: str) -> Texts:
-    return [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test", version=version)]
+def _translations(count: int, split: str, version: str) -> Texts:
+    return [Translation(pair.english, pair.french) for pair in pairs(count, 2, split, version=version)]
 
 
-def _questions(count: int, version: str) -> Texts:
-    return [Translation(asked.source, asked.target) for asked in tasks_as_text(count, 2, "test", version=version)]
+def _questions(count: int, split: str, version: str) -> Texts:
+    return [Translation(asked.source, asked.target) for asked in tasks_as_text(count, 2, split, version=version)]
 
 
-FRESH: dict[str, Callable[[int], Texts]] = {
-    "toy": lambda count: list(toy(count, 2)),
-    "microworld+repeats": lambda count: list(repeated_words(count, 2)),
+FRESH: dict[str, Callable[[int, str], Texts]] = {
+    "toy": lambda count, _: list(toy(count, 2)),
+    "microworld+repeats": lambda count, _: list(repeated_words(count, 2)),
     **{f"microworld-{version}": partial(_stories, version=version) for version in WORLDS},
     **{f"{FRENCH}-{version}": partial(_translations, version=version) for version in STRANDS},
     **{f"{TASKS}-{version}": partial(_questions, version=version) for version in VERSIONS},

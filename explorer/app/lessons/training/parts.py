@@ -194,8 +194,8 @@ def corpus_of(folder: Path) -> str:
 
 @cached()
 def budget(folder: Path, number: int) -> Budget:
-    """What a training of so many steps costs, from the questions on 300 of its texts: a few say little of a mixture."""
-    return of_training(at_step(folder), plan(folder), fresh(corpus_of(folder), 300), steps=number)
+    """What a training of so many steps costs, from the questions on 300 texts like its own: a few say little of a mixture."""
+    return of_training(at_step(folder), plan(folder), fresh(corpus_of(folder), 300, "train"), steps=number)
 
 
 def schedule_of(folder: Path, step: int) -> Call:
