@@ -44,6 +44,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (!fits && (under || data.lower && !below)) main.scrollBy(0, to.bottom - foot);
     else if (to.top < top - 2 || (fits ? to : picture).bottom > foot + 2 && to.top > top + 2) main.scrollBy(0, to.top - top);
   };
+  const headed = picture => Math.min(picture.top, ...all(".figure-title").map(one => one.getBoundingClientRect())  // with its title, whatever its lines
+    .filter(title => title.bottom <= picture.top && picture.top - title.bottom < SOME).map(title => title.top));
   const stay = (control, told, picture) => {  // after a deed nothing moves, unless the picture is out of sight: then until all is in it
     const { top, foot, below } = room(control), begins = { top: picture.top, bottom: Math.min(picture.bottom, picture.top + Math.max(SOME, high(picture) / 3)) };
     const there = (one, least = SOME) => Math.min(one.bottom, foot) - Math.max(one.top, top) >= Math.min(least, high(one)) - 2;
@@ -54,7 +56,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const whole = to && around([to, picture]);
     const by = begins.bottom - foot;  // as much of the picture as leaves half of what was pressed
     if (to) main.scrollBy(0, to.top < top ? to.top - top : Math.max(0, Math.min(whole.bottom - foot, to.top - top)));
-    else if (begins.top < last.top) main.scrollBy(0, below ? Math.min(last.bottom - foot, picture.top - top) : last.bottom - foot);  // a sheet leaves no room for both
+    else if (begins.top < last.top) main.scrollBy(0, below ? Math.min(last.bottom - foot, headed(picture) - top) : last.bottom - foot);  // a sheet leaves no room for both
     else main.scrollBy(0, last.bottom - by - top > high(last) / 2 ? by : last.top - top);
   };
   const back = () => {  // what was pressed stands where it stood, whatever the page has drawn meanwhile
