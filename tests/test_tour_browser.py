@@ -125,9 +125,9 @@ def title_is_seen(page: Page, step: TourStep, *, told: bool = False) -> bool:
     own = ".st-key-board .board .title" if step.picture == "board" else ".figure-title:not(.repeated)"
     moves = page.locator(step.pictures).locator("h3.title")  # of a picture on the stage
     titles = moves if moves.count() else page.locator(own if page.locator(own).count() else f"{streamlit_inside.BLOCK} h2")
-    begins = page.locator(step.pictures).first.bounding_box()
+    begins = page.locator(step.pictures).first.bounding_box() if told else None  # some pictures come with the deed
     boxes = [box for box in (one.bounding_box() for one in titles.all()) if box]
-    above = [box for box in boxes if told and begins and box["y"] <= begins["y"]]  # the first may stand below the picture
+    above = [box for box in boxes if begins and box["y"] <= begins["y"]]  # the first may stand below the picture
     title = max(above, key=lambda box: box["y"]) if above else boxes[0]
     card_top = page.locator(".st-key-tour").last.bounding_box()
     assert card_top is not None
