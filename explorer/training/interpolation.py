@@ -136,7 +136,7 @@ def fresh(corpus: str, count: int = 32, split: str = "test") -> Texts:
     """Texts of a corpus that no training by its name has met. New ones can be made of a generated corpus alone.
 
     `corpus` is a name as in the plan of a run: its number of texts counts for nothing, and a world without a version is the first.
-    A split is one of the world: those of *train* are like what a training reads, and short ones among them may be the same.
+    Texts of the split *train* are like those that a training reads, and short ones may be the same.
 
     >>> len(ex.training.fresh("toy", 4)), len(ex.training.fresh("microworld-2.0:120000", 4))
     (4, 4)
