@@ -108,6 +108,9 @@ def opened_models() -> list[Any]:
         records.append(record)
         if len(names) > 1:
             st.subheader(plain(name), anchor=False)
+        if not record.attention:
+            say(PROSE("no attention", name=plain(name)))
+            continue
         notice(text, name)
         board.show(trace_of(name, text), key=f"yours.board.{number}", first=board.last_head(record))
         report(model, record)
