@@ -20,6 +20,12 @@ DENIED = {"don't": ("didn't", "didn't", "doesn't", "don't"), "won't": ("wouldn't
 AUXILIARY = {*DENIED, "have", "do"}
 
 
+def check_split(split: str) -> None:
+    """Refuse a name that no split of the world has."""
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+
+
 class Verb:
     """A verb with all its forms."""
 
@@ -202,8 +208,7 @@ class Lexicon:
 
     def split(self, split: str) -> dict[str, list[Word | Verb]]:
         """The classes as one split may draw from them: held-out words only in the test, where they make a good quarter."""
-        if split not in SPLITS:
-            raise unknown("split", split, SPLITS)
+        check_split(split)
         by_group = {}
         for name, words in self.classes.items():
             weighted = words * OFTEN.get(name, 1) + self.classes.get(f"rare{name}", [])

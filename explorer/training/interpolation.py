@@ -13,7 +13,7 @@ from torch import Tensor
 
 from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
-from explorer.errors import ChoiceError, check_whole, repeated, unknown
+from explorer.errors import ChoiceError, check_whole, repeated
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.microworld import WORLDS
@@ -21,7 +21,7 @@ from explorer.microworld import stories as microworld
 from explorer.microworld.derived.as_text import VERSIONS, tasks_as_text
 from explorer.microworld.excerpts import MOST
 from explorer.microworld.grammar.pairing import STRANDS, pairs
-from explorer.microworld.lexicon import SPLITS
+from explorer.microworld.lexicon import check_split
 from explorer.microworld.versions import check_made
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.presets import preset
@@ -148,8 +148,7 @@ def fresh(corpus: str, count: int = 32, split: str = "test") -> Texts:
             f"There are no new texts of {repeated(corpus)}: only a generated corpus can make them ({', '.join(FRESH)}). From your "
             "own texts, keep some back and give them as a list."
         )
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    check_split(split)
     return FRESH[name](check_whole("count", count, 0, MOST), split)
 
 

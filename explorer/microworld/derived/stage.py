@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from explorer.errors import unknown
 from explorer.microworld.casting import Casting, Person
-from explorer.microworld.lexicon import SPLITS, Word, lexicon
+from explorer.microworld.lexicon import SPLITS, Word, check_split, lexicon
 from explorer.microworld.versions import VERSION
 
 T = TypeVar("T")
@@ -21,8 +20,7 @@ class Stage:
     """Draws people and words of one split by one stream of chance."""
 
     def __init__(self, seed: int, split: str, salt: int, version: str = VERSION) -> None:
-        if split not in SPLITS:
-            raise unknown("split", split, SPLITS)
+        check_split(split)
         self.rng = random.Random((seed * len(SPLITS) + SPLITS.index(split)) * 1_000_003 + salt)
         self.casting = Casting(lexicon(version), split)
 

@@ -23,7 +23,7 @@ from explorer.microworld.grammar.frames import Frame, frames
 from explorer.microworld.grammar.french import french
 from explorer.microworld.grammar.speaking import Speaker
 from explorer.microworld.grammar.tree import Clause, Lexeme, Phrase, Sentence, nodes
-from explorer.microworld.lexicon import SPLITS
+from explorer.microworld.lexicon import SPLITS, check_split
 from explorer.microworld.telling import HELD_OUT
 
 PAIRS = Path(__file__).parent.parent / "plain_pairs.tsv"
@@ -151,8 +151,7 @@ def of_lecture(sentence: str) -> bool:
 
 def check_drawn(count: int, seed: int, split: str) -> None:
     """Refuse a number of texts, a seed or a split that nothing can be drawn with."""
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
+    check_split(split)
     for name, value in (("count", count), ("seed", seed)):
         check_whole(name, value, 0)
 

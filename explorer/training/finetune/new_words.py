@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
 
-from explorer.errors import unknown
-from explorer.microworld.lexicon import SPLITS, Word, lexicon
+from explorer.microworld.lexicon import SPLITS, Word, check_split, lexicon
 from explorer.training.finetune.microworld import NAMED, SEED
 from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition, about_whole_texts
 
@@ -65,8 +64,7 @@ class Supply:
     """Draws words of one half by one stream of chance: for `train` and `validation` those that are labelled, for `test` the new ones."""
 
     def __init__(self, split: str, seed: int, salt: int) -> None:
-        if split not in SPLITS:
-            raise unknown("split", split, SPLITS)
+        check_split(split)
         self.rng = random.Random((seed * len(SPLITS) + SPLITS.index(split)) * 1_000_003 + salt)
         self.new = split == "test"
 
